@@ -1,0 +1,35 @@
+"""Online multiclass boosting by online convex optimization.
+
+The boosters of Raman & Tewari, *Online Agnostic Multiclass Boosting* (NeurIPS 2022), over any weak learner that can
+learn from a stream. Public names are loaded on first use, so importing the package is cheap.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ocoboost.online.agnostic import OnlineAgnosticBoostClassifier
+    from ocoboost.online.realizable import OnlineRealizableBoostClassifier
+
+__all__ = ["OnlineAgnosticBoostClassifier", "OnlineRealizableBoostClassifier"]
+
+_HOMES = {
+    "OnlineAgnosticBoostClassifier": "ocoboost.online.agnostic",
+    "OnlineRealizableBoostClassifier": "ocoboost.online.realizable",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("ocoboost")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'ocoboost' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__, "__version__"])

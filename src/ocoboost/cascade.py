@@ -1,0 +1,153 @@
+"""The one loop behind every booster: rows pass through the learners, and every row has its own player.
+
+    plays = start                                                         one game per row
+    for each learner:
+        votes = learner.vote_and_learn(rows, taught(plays, labels))       row by row: vote, then learn
+        plays = player.step(plays, gradients(votes, labels))              each row's own player
+    D = project(sum of votes / (gamma * n_learners))
+
+What learner i is taught on row r depends on the votes of learners 1..i-1 on row r, and its vote on row r on its own
+past. The cells (row, learner) therefore form a grid that may be walked in any order that respects left and upper
+neighbours: this module walks it learner by learner over a block of rows, and a block of one row is the paper's order.
+Results are equal to the bit, because draws are keyed by (seed, purpose, row, learner) and sums run in learner order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.oco.players import PLAYERS, Game, Player
+from ocoboost.oco.projections import project_onto_simplex
+from ocoboost.randomness import RELABEL, draw_rows
+from ocoboost.regimes import Regime, start_points
+from ocoboost.weak.contract import WeakEnsemble
+
+
+class PooledVotes(NamedTuple):
+    """The learners' votes on each row, summed in learner order; both have shape (rows, classes)."""
+
+    labels: FloatArray  # one-hot votes: integers
+    distributions: FloatArray
+
+    @classmethod
+    def none(cls, n_rows: int, n_classes: int) -> PooledVotes:
+        return cls(np.zeros((n_rows, n_classes)), np.zeros((n_rows, n_classes)))
+
+    def of(self, kind: str) -> FloatArray:
+        return self.labels if kind == "label" else self.distributions
+
+
+@dataclass(frozen=True)
+class Cascade:
+    """The loop with its choices made; it holds no learned state."""
+
+    regime: Regime
+    gamma: float
+    n_learners: int
+    relabel: str  # "fractional" or "random"
+    votes: str  # what the players see: "label" or "distribution"
+    start: str  # "uniform" or "label"
+    player: str
+    step_size: float | str | None
+    seed: int
+
+    def game(self, n_classes: int) -> Game:
+        return self.regime.game(gamma=self.gamma, n_classes=n_classes, n_learners=self.n_learners)
+
+    def resolve_step(self, game: Game, n_classes: int) -> float:
+        """The step size in force: the user's, the paper's gamma / sqrt(N), or the one that minimises the bound."""
+        player = PLAYERS[self.player]
+        if isinstance(self.step_size, float | int):
+            return float(self.step_size)
+        if self.step_size is None and player.uses_paper_step:
+            return self.gamma / float(np.sqrt(self.n_learners))
+        start = self._starts(player, game, np.zeros(1, dtype=np.int64), n_classes)[0]
+        return player.optimal_step(game, start)
+
+    def learn(
+        self,
+        ensemble: WeakEnsemble,
+        block: Sequence[Any],
+        labels: IntArray,
+        weights: FloatArray,
+        n_classes: int,
+        first_row: int,
+    ) -> PooledVotes:
+        """Teach a block of prepared rows to all learners; returns their votes from before each row was learned."""
+        player = PLAYERS[self.player]
+        game = self.game(n_classes)
+        step_size = self.resolve_step(game, n_classes)
+        plays = self._starts(player, game, labels, n_classes)
+        memory = player.begin(game.domain, plays)
+        gradients = np.empty_like(plays)
+        draws = np.empty(len(labels))
+        label_weights = np.empty((len(labels), n_classes))
+        votes = np.empty_like(label_weights)
+        label_votes = np.empty_like(label_weights)
+        pooled = PooledVotes.none(len(labels), n_classes)
+        for learner in range(self.n_learners):
+            if self.relabel == "random":
+                draw_rows(self.seed, RELABEL, first_row, learner, draws)
+                self.regime.teach_drawn(plays, labels, weights, draws, label_weights)  # y_t^i ~ p_t^i, line 10
+            else:
+                self.regime.teach(plays, labels, weights, label_weights)
+            ensemble.vote_and_learn(learner, block, label_weights, votes)
+            pool_votes(votes, label_votes, pooled.labels, pooled.distributions)
+            seen = label_votes if self.votes == "label" else votes
+            self.regime.gradients(seen, labels, self.gamma, gradients)  # l_t^i, line 9
+            player.step(game, plays, memory, gradients, step_size, learner)  # p_t^{i+1}, line 8
+        return pooled
+
+    def poll(self, ensemble: WeakEnsemble, block: Sequence[Any], n_classes: int) -> PooledVotes:
+        """The learners' votes on a block of prepared rows; nothing is learned."""
+        votes = np.empty((len(block), n_classes))
+        label_votes = np.empty_like(votes)
+        pooled = PooledVotes.none(len(block), n_classes)
+        for learner in range(self.n_learners):
+            ensemble.vote(learner, block, votes)
+            pool_votes(votes, label_votes, pooled.labels, pooled.distributions)
+        return pooled
+
+    def distribution(self, vote_counts: FloatArray) -> FloatArray:
+        """The booster's label distribution for pooled votes."""
+        scaled_votes = vote_counts / (self.gamma * self.n_learners)  # h_t / (γN), line 4
+        project_onto_simplex(scaled_votes, scaled_votes)  # D_t = Π(·), line 4
+        return scaled_votes
+
+    def _starts(self, player: Player, game: Game, labels: IntArray, n_classes: int) -> FloatArray:
+        return start_points(
+            self.regime, game, labels, n_classes, start=self.start, is_entropic=player.is_entropic
+        )
+
+
+@njit(cache=True, nogil=True)
+def pool_votes(votes, label_votes, label_counts, distribution_sums):  # type: ignore[no-untyped-def]
+    """Turn one learner's vote distributions into label votes (ties to the lowest index) and add both to the pools."""
+    for row in range(votes.shape[0]):
+        best = 0
+        for j in range(votes.shape[1]):
+            label_votes[row, j] = 0.0
+            distribution_sums[row, j] += votes[row, j]
+            if votes[row, j] > votes[row, best]:
+                best = j
+        label_votes[row, best] = 1.0
+        label_counts[row, best] += 1.0
+
+
+@njit(cache=True, nogil=True)
+def modes(distributions, vote_counts, out):  # type: ignore[no-untyped-def]
+    """The most probable label of each row; ties go to the most votes, then to the lowest index."""
+    for row in range(distributions.shape[0]):
+        best = 0
+        for j in range(1, distributions.shape[1]):
+            more_probable = distributions[row, j] > distributions[row, best]
+            as_probable = distributions[row, j] == distributions[row, best]
+            if more_probable or (as_probable and vote_counts[row, j] > vote_counts[row, best]):
+                best = j
+        out[row] = best

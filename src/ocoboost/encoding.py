@@ -1,0 +1,178 @@
+"""Labels, features and categories as the numbers that games and learners work with.
+
+Both registries grow and never reorder: an index, once given, means the same thing for the life of the model. They
+plan before they grow. ``plan`` reads a whole block, raises if anything in it cannot be used, and says at which rows
+something new appears; nothing changes until the planned additions are applied. Blocks are cut at those rows, because
+a game padded with a label that nobody has seen yet would make other moves.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ocoboost.arrays import IntArray
+from ocoboost.errors import InvalidInput
+
+Label: TypeAlias = Hashable
+Value: TypeAlias = float | int | bool | str | None  # None marks a missing value
+Row: TypeAlias = dict[Hashable, Value]  # names in sorted order
+
+NUMBER = "numbers"
+TEXT = "text"
+
+
+def as_label(label: object, row: int) -> Label:
+    """A label as it will come back: NumPy scalars as Python scalars."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    try:
+        hash(label)
+    except TypeError:
+        raise InvalidInput(
+            f"y: the label at row {row} is {label!r}, a {type(label).__name__}, which cannot be a dictionary key; "
+            "use a number, a string or a tuple."
+        ) from None
+    if _is_missing(label):
+        raise InvalidInput(f"y: the label at row {row} is missing ({label!r}); drop such rows before learning.")
+    return label
+
+
+def _is_missing(value: object) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # pandas' NA has no truth value
+        return True
+
+
+class Labels:
+    """Labels and their indices. With ``classes`` given the set is closed, as in the paper; else it grows."""
+
+    def __init__(self, classes: Iterable[object] | None = None) -> None:
+        self.closed = classes is not None
+        self.known: list[Label] = []
+        self._index: dict[Label, int] = {}
+        for label in classes or ():
+            self.add(as_label(label, len(self.known)))
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+    def add(self, label: Label) -> None:
+        self._index[label] = len(self.known)
+        self.known.append(label)
+
+    def plan(self, labels: Sequence[Label]) -> dict[int, Label]:
+        """New labels by the row that brings them."""
+        new: dict[Label, int] = {}
+        for row, label in enumerate(labels):
+            if label not in self._index and label not in new:
+                if self.closed:
+                    raise InvalidInput(
+                        f"y: the label at row {row} is {label!r}, which is not among classes={self.known!r}; "
+                        "add it there, or leave classes=None to let the label set grow."
+                    )
+                new[label] = row
+        return {row: label for label, row in new.items()}
+
+    def indices(self, labels: Sequence[Label]) -> IntArray:
+        return np.array([self._index[label] for label in labels], dtype=np.int64)
+
+
+def sorted_names(names: Iterable[Hashable]) -> list[Hashable]:
+    """Names in an order that does not depend on how they arrived."""
+    names = list(names)
+    try:
+        return sorted(names)  # type: ignore[type-var]
+    except TypeError:  # names of several types
+        return sorted(names, key=lambda name: (type(name).__name__, repr(name)))
+
+
+def as_row(x: Mapping[Any, Any], row: int) -> Row:
+    """One row of features: names sorted, NumPy scalars as Python scalars, missing values as None."""
+    return {name: _as_value(x[name], name, row) for name in sorted_names(x)}
+
+
+def _as_value(value: object, name: Hashable, row: int) -> Value:
+    if isinstance(value, float):  # most values, and np.float64 is one of them
+        if math.isfinite(value):
+            return float(value)
+        if math.isnan(value):
+            return None
+        raise _infinite(value, name, row)
+    if isinstance(value, np.generic):
+        return _as_value(value.item(), name, row)
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, numbers.Real):
+        try:
+            float(value)
+        except OverflowError:
+            raise _infinite(value, name, row) from None
+        return value  # type: ignore[return-value]
+    if _is_missing(value):
+        return None
+    raise InvalidInput(
+        f"X: column {name!r} at row {row} is {value!r}, a {type(value).__name__}; "
+        "features are numbers, text, or missing (NaN, None or left out): convert it first."
+    )
+
+
+def _infinite(value: object, name: Hashable, row: int) -> InvalidInput:
+    return InvalidInput(
+        f"X: column {name!r} at row {row} is {value!r}, which is not a finite number; "
+        "clip it, or mark it as missing with NaN."
+    )
+
+
+class Additions(NamedTuple):
+    """What one row brings that the schema does not hold yet."""
+
+    kinds: dict[Hashable, str | None]  # new columns, and columns whose kind shows for the first time
+    categories: list[tuple[Hashable, str]]
+
+
+class Schema:
+    """Columns in order of appearance, whether they hold numbers or text, and the categories of text columns."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[Hashable, str | None] = {}  # None: present so far only as a missing value
+        self.categories: dict[Hashable, dict[str, int]] = {}
+
+    def plan(self, rows: Sequence[Row]) -> dict[int, Additions]:
+        """Additions by the row that brings them; raises if a column mixes numbers and text."""
+        plan: dict[int, Additions] = {}
+        kinds: dict[Hashable, str | None] = {}
+        categories: set[tuple[Hashable, str]] = set()
+        for number, row in enumerate(rows):
+            added = Additions({}, [])
+            for name, value in row.items():
+                kind = None if value is None else TEXT if isinstance(value, str) else NUMBER
+                known = kinds[name] if name in kinds else self.kinds.get(name)
+                if known is not None and kind is not None and kind != known:
+                    raise InvalidInput(
+                        f"X: column {name!r} at row {number} is {value!r}, but the column held {known} before; "
+                        "convert the whole column to one of the two."
+                    )
+                if (name not in kinds and name not in self.kinds) or (known is None and kind is not None):
+                    kinds[name] = added.kinds[name] = kind
+                if isinstance(value, str):
+                    category = (name, value)
+                    if value not in self.categories.get(name, ()) and category not in categories:
+                        categories.add(category)
+                        added.categories.append(category)
+            if added.kinds or added.categories:
+                plan[number] = added
+        return plan
+
+    def apply(self, additions: Additions) -> None:
+        self.kinds.update(additions.kinds)
+        for name, category in additions.categories:
+            codes = self.categories.setdefault(name, {})
+            codes[category] = len(codes)

@@ -1,0 +1,39 @@
+"""What can go wrong, by whose fault.
+
+    InvalidParameter    a constructor argument is out of its range
+    InvalidInput        a row, label or weight cannot be used; the model is as it was
+    WeakLearnerError    a foreign learner raised in the middle of a row
+    BrokenModelError    learning was refused because an earlier row was only half learned
+
+The first two are both ``ValueError`` and ``TypeError``, as scikit-learn's own parameter error is: the line between
+a wrong value and a wrong type is not one that a caller should have to know.
+"""
+
+from __future__ import annotations
+
+
+class InvalidParameter(ValueError, TypeError):
+    """A constructor argument is out of its range."""
+
+
+class InvalidInput(ValueError, TypeError):
+    """A row, label or weight cannot be used; nothing was learned."""
+
+
+class WeakLearnerError(RuntimeError):
+    """A foreign learner raised in the middle of a row."""
+
+    def __init__(self, learner: int, name: str, row: int, doing: str, cause: str) -> None:
+        super().__init__(learner, name, row, doing, cause)  # the arguments a pickle needs to rebuild it
+        self.learner = learner
+        self.name = name
+        self.row = row
+        self.doing = doing
+        self.cause = cause
+
+    def __str__(self) -> str:
+        return f"learner {self.learner} ({self.name}) raised {self.cause} while {self.doing} row {self.row}"
+
+
+class BrokenModelError(RuntimeError):
+    """An earlier row was only half learned, so the model refuses to learn more."""

@@ -1,0 +1,53 @@
+"""The losses a booster reveals to its players, and nothing else knows them.
+
+Losses are linear in the play, so a loss is its gradient:
+
+    agnostic    (Alg. 1 line 9, Alg. 2)    2 * (vote / gamma - one_hot(label))
+    realizable  (Alg. 4 line 9, Alg. 5)    (2 * vote[label] - 1) / gamma - 1
+
+On the simplex the agnostic gradient differs from the paper's by a constant vector, which moves no player and changes
+no regret. A vote is a distribution over labels; a label vote is its one-hot special case.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def agnostic_gradients(votes, labels, gamma, out):  # type: ignore[no-untyped-def]
+    """``votes``: (rows, classes) distributions; ``labels``: (rows,); ``out``: (rows, classes)."""
+    for row in range(votes.shape[0]):
+        for j in range(votes.shape[1]):
+            out[row, j] = 2.0 * votes[row, j] / gamma
+        out[row, labels[row]] -= 2.0
+
+
+@njit(cache=True, nogil=True)
+def realizable_gradients(votes, labels, gamma, out):  # type: ignore[no-untyped-def]
+    """``votes``: (rows, classes) distributions; ``labels``: (rows,); ``out``: (rows, 1)."""
+    for row in range(votes.shape[0]):
+        out[row, 0] = (2.0 * votes[row, labels[row]] - 1.0) / gamma - 1.0
+
+
+def agnostic_gradient_norm(*, gamma: float, n_classes: int) -> float:
+    """Largest Euclidean norm of an agnostic gradient, measured along the simplex (its mean taken out).
+
+    It is reached by a vote for a wrong label. At k = 2 it is sqrt(2) * (1 + 1 / gamma).
+    """
+    if n_classes == 1:
+        return 0.0
+    squared = 4.0 * (1.0 / gamma**2 + 1.0) - 4.0 * (1.0 / gamma - 1.0) ** 2 / n_classes
+    return math.sqrt(squared)
+
+
+def agnostic_gradient_range(*, gamma: float, n_classes: int) -> float:
+    """Largest difference between two coordinates of an agnostic gradient."""
+    return 2.0 / gamma + 2.0 if n_classes > 1 else 0.0
+
+
+def realizable_gradient_bound(*, gamma: float) -> float:
+    """Largest absolute value of a realizable gradient; reached by a wrong vote."""
+    return 1.0 / gamma + 1.0

@@ -1,0 +1,63 @@
+"""Euclidean projection onto the probability simplex, row by row.
+
+    argmin_q ||q - point||^2   subject to   q >= 0,  sum(q) = 1
+
+The solution is ``max(point - threshold, 0)`` for one threshold (Chen & Ye, 2011). It is found without sorting by
+Michelot's active-set iteration (1986): average over the coordinates still above the threshold, drop those that are
+not, repeat. Two or three passes are typical, no scratch memory is needed, and the last sum runs in label order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def project_row(point, out):  # type: ignore[no-untyped-def]
+    """Project one point; ``out`` may be ``point`` itself."""
+    highest = point[0]
+    for j in range(1, point.size):
+        highest = max(highest, point[j])
+    # Measured from the highest coordinate, that one is always above the threshold, however large the numbers are.
+    threshold = -np.inf
+    n_active = point.size + 1
+    while True:
+        total = 0.0
+        n_above = 0
+        for j in range(point.size):
+            height = point[j] - highest
+            if height > threshold:
+                total += height
+                n_above += 1
+        if n_above >= n_active:  # equal in exact arithmetic; rounding at a tie may let one back in
+            break
+        n_active = n_above
+        threshold = (total - 1.0) / n_active
+    for j in range(point.size):
+        out[j] = max(point[j] - highest - threshold, 0.0)
+
+
+@njit(cache=True, nogil=True)
+def project_onto_simplex(points, out):  # type: ignore[no-untyped-def]
+    """Project every row of ``points``; ``out`` may be ``points`` itself."""
+    for row in range(points.shape[0]):
+        project_row(points[row], out[row])
+
+
+@njit(cache=True, nogil=True)
+def move_two_and_project(point, first, first_change, second, second_change):  # type: ignore[no-untyped-def]
+    """Change two different coordinates of a point of the simplex, then project it back, in place.
+
+    The steps the cascade makes for label votes are of this kind, and their changes sum to at most zero. If neither
+    coordinate falls below the common shift, no coordinate does, and one pass over the row is the whole projection.
+    """
+    point[first] += first_change
+    point[second] += second_change
+    shift = (first_change + second_change) / point.size
+    if shift <= 0.0 and point[first] >= shift and point[second] >= shift:
+        if shift < 0.0:
+            for j in range(point.size):
+                point[j] -= shift
+    else:
+        project_row(point, point)

@@ -1,0 +1,1 @@
+"""Boosters on streams, with River's protocol."""

@@ -1,0 +1,69 @@
+"""Online agnostic boosting (Algorithm 1).
+
+Each row's player moves on the simplex of labels: it starts at the uniform distribution (or at the true label), sees
+the learners' votes one by one, and learner i is taught the distribution it then plays. The more learners are wrong,
+the more of it lies on the true label. Prediction projects the scaled votes onto the simplex.
+
+Cost per row: a vote and a lesson of every learner, and O(n_learners * n_classes) for the players.
+"""
+
+from __future__ import annotations
+
+from ocoboost.online.booster import OnlineBooster
+from ocoboost.regimes import Agnostic
+
+
+class OnlineAgnosticBoostClassifier(OnlineBooster):
+    """Boosting on a stream whose labels nobody promises to be clean (Raman & Tewari, 2022, Algorithm 1).
+
+    Parameters
+    ----------
+    learner
+        The weak learner: a River classifier, or a scikit-learn classifier with `partial_fit` (which needs `classes`).
+        It is cloned `n_learners` times. None stands for River's `HoeffdingTreeClassifier()`.
+    n_learners
+        The number of weak learners, N.
+    gamma
+        The advantage of the weak learners, in (0, 1]: how much better than guessing one of them is expected to be. At
+        1 every learner is taught nearly the plain label; small values teach late learners what earlier ones missed.
+    relabel
+        "fractional" teaches a learner all labels of a row, weighted; "random" teaches one drawn label, as the theorems
+        assume. Learners that take no weights are always relabelled at random (see `relabel_`).
+    votes
+        What the players see of a learner: its "label" or its "distribution".
+    pool
+        What is summed for the prediction: labels or distributions.
+    start
+        Where each row's game starts: "uniform" (the paper's) or "label", which spares the first learners noise.
+    player
+        "gradient" (the paper's), "lazy", "exponentiated", "scale-free" or "coin".
+    step_size
+        None for the paper's gamma / sqrt(N) ("exponentiated": the bound-optimal one), "optimal" for the one that
+        minimises the regret bound, or a positive number.
+    classes
+        All labels, if known. Then this is Algorithm 1 exactly. If None the label set grows: a row's game is over the
+        labels seen up to and including that row.
+    n_jobs
+        Threads, for learners that release Python's lock; River and scikit-learn learners run on one thread. The
+        results do not depend on it.
+    seed
+        Makes everything repeatable, to the bit.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics, tree
+    >>> from ocoboost import OnlineAgnosticBoostClassifier
+
+    >>> stump = tree.HoeffdingTreeClassifier(max_depth=1, split_criterion="gini")
+    >>> model = OnlineAgnosticBoostClassifier(stump, n_learners=5, gamma=0.5, start="label", seed=1)
+    >>> accuracy = evaluate.progressive_val_score(datasets.Phishing().take(300), model, metrics.Accuracy())
+    >>> accuracy.get() > 0.8
+    True
+
+    >>> x, y = next(iter(datasets.Phishing()))
+    >>> sorted(model.predict_proba_one(x)) == [False, True]
+    True
+
+    """
+
+    regime = Agnostic()

@@ -1,0 +1,116 @@
+"""Declared ranges of constructor arguments, and the one sentence that says a value is outside its range."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ocoboost.errors import InvalidParameter
+
+
+class Range(Protocol):
+    """A set of allowed values that can describe itself."""
+
+    @property
+    def hint(self) -> str: ...
+
+    def __contains__(self, value: object) -> bool: ...
+
+    def __str__(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Between:
+    """Real numbers in an interval; ``closed`` is "both", "left", "right" or "neither"."""
+
+    low: float
+    high: float
+    closed: str = "both"
+    hint: str = ""
+
+    def __contains__(self, value: object) -> bool:
+        if isinstance(value, bool) or not isinstance(value, numbers.Real) or math.isnan(value):
+            return False
+        above = value >= self.low if self.closed in ("both", "left") else value > self.low
+        below = value <= self.high if self.closed in ("both", "right") else value < self.high
+        return bool(above and below)
+
+    def __str__(self) -> str:
+        if self.high == math.inf:
+            return f"be a finite number above {self.low:g}"
+        left = "[" if self.closed in ("both", "left") else "("
+        right = "]" if self.closed in ("both", "right") else ")"
+        return f"lie in {left}{self.low:g}, {self.high:g}{right}"
+
+
+@dataclass(frozen=True)
+class Count:
+    """Whole numbers from ``at_least`` up to, if given, ``below`` (exclusive)."""
+
+    at_least: int
+    below: int | None = None
+    hint: str = ""
+
+    def __contains__(self, value: object) -> bool:
+        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+            return False
+        return int(value) >= self.at_least and (self.below is None or int(value) < self.below)
+
+    def __str__(self) -> str:
+        upper = "" if self.below is None else f" and below 2**{self.below.bit_length() - 1}"
+        return f"be a whole number of at least {self.at_least}{upper}"
+
+
+class OneOf:
+    """One of a few words; ``None`` may be among them."""
+
+    def __init__(self, *choices: str | None, hint: str = "") -> None:
+        self.choices = choices
+        self.hint = hint
+
+    def __contains__(self, value: object) -> bool:
+        return (value is None or isinstance(value, str)) and value in self.choices
+
+    def __str__(self) -> str:
+        if len(self.choices) == 1:
+            return f"be {self.choices[0]!r}"
+        return "be one of " + ", ".join(repr(choice) for choice in self.choices)
+
+
+class AnyOf:
+    """A union of ranges."""
+
+    def __init__(self, *ranges: Range, hint: str = "") -> None:
+        self.ranges = ranges
+        self.hint = hint
+
+    def __contains__(self, value: object) -> bool:
+        return any(value in allowed for allowed in self.ranges)
+
+    def __str__(self) -> str:
+        return ", or ".join(str(allowed) for allowed in self.ranges)
+
+
+def invalid(owner: object, name: str, must: object, value: object, hint: str = "") -> InvalidParameter:
+    """The one sentence: class, name, range, value and, in brackets, a hint."""
+    ending = f" ({hint})" if hint else ""
+    return InvalidParameter(f"{type(owner).__name__}: {name} must {must}, got {value!r}{ending}.")
+
+
+def check_parameters(owner: object, ranges: Mapping[str, Range]) -> None:
+    """Raise for the first argument of ``owner`` that is outside its declared range.
+
+    >>> class Booster:
+    ...     gamma = 1.5
+    >>> check_parameters(Booster(), {"gamma": Between(0, 1, closed="right", hint="smaller means weaker learners")})
+    Traceback (most recent call last):
+    ...
+    ocoboost.errors.InvalidParameter: Booster: gamma must lie in (0, 1], got 1.5 (smaller means weaker learners).
+    """
+    for name, allowed in ranges.items():
+        value: Any = getattr(owner, name)
+        if value not in allowed:
+            raise invalid(owner, name, allowed, value, allowed.hint)

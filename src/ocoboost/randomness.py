@@ -1,0 +1,99 @@
+"""Draws as pure functions of where they happen.
+
+A draw is Philox4x32-10 (Salmon et al., 2011) evaluated at a counter: the key is the seed, the counter is
+(row, learner, purpose). There is no generator state, so no order of evaluation, no cut of the stream into blocks,
+no number of threads and no restart can change a draw.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ocoboost.arrays import FloatArray
+
+# Purposes keep draws apart that happen at the same row and learner.
+RELABEL = 0  # which label (or whether the true one) a learner is taught
+PREDICT = 1  # the booster's sampled prediction
+LEARNER_SEED = 2  # seeds of cloned learners
+
+_MASK = np.uint64(0xFFFFFFFF)
+_SHIFT = np.uint64(32)
+_MULTIPLIER_0 = np.uint64(0xD2511F53)
+_MULTIPLIER_1 = np.uint64(0xCD9E8D57)
+_WEYL_0 = np.uint64(0x9E3779B9)
+_WEYL_1 = np.uint64(0xBB67AE85)
+_DROP_11 = np.uint64(11)
+_ULP = 2.0**-53
+
+
+@njit(cache=True, nogil=True)
+def philox(c0, c1, c2, c3, k0, k1):  # type: ignore[no-untyped-def]
+    """Ten rounds of Philox4x32 on four counter words and two key words, all 32-bit values held in uint64."""
+    for _ in range(10):
+        product_0 = _MULTIPLIER_0 * c0
+        product_1 = _MULTIPLIER_1 * c2
+        c0, c1, c2, c3 = (
+            (product_1 >> _SHIFT) ^ c1 ^ k0,
+            product_1 & _MASK,
+            (product_0 >> _SHIFT) ^ c3 ^ k1,
+            product_0 & _MASK,
+        )
+        k0 = (k0 + _WEYL_0) & _MASK
+        k1 = (k1 + _WEYL_1) & _MASK
+    return c0, c1, c2, c3
+
+
+@njit(cache=True, nogil=True)
+def uniform(seed, purpose, row, learner):  # type: ignore[no-untyped-def]
+    """One number in [0, 1) for this seed (a uint64), purpose, row and learner."""
+    row_bits = np.uint64(row)
+    high, low, _, _ = philox(
+        row_bits & _MASK,
+        row_bits >> _SHIFT,
+        np.uint64(learner),
+        np.uint64(purpose),
+        seed & _MASK,
+        seed >> _SHIFT,
+    )
+    return np.float64(((high << _SHIFT) | low) >> _DROP_11) * _ULP
+
+
+@njit(cache=True, nogil=True)
+def uniforms(seed, purpose, first_row, learner, out):  # type: ignore[no-untyped-def]
+    """Fill ``out`` with the draws of consecutive rows."""
+    for offset in range(out.size):
+        out[offset] = uniform(seed, purpose, first_row + offset, learner)
+
+
+@njit(cache=True, nogil=True)
+def draw_label(distribution, u):  # type: ignore[no-untyped-def]
+    """The label at which the cumulated ``distribution`` first exceeds ``u``; never one of probability zero."""
+    cumulated = 0.0
+    last = 0
+    for label in range(distribution.size):
+        if distribution[label] > 0.0:
+            cumulated += distribution[label]
+            last = label
+            if u < cumulated:
+                return label
+    return last  # rounding left the sum a hair below u
+
+
+def derive_seed(seed: int, learner: int) -> int:
+    """A 31-bit seed for one cloned learner, in the range every host library accepts.
+
+    >>> derive_seed(7, 0) != derive_seed(7, 1)
+    True
+    """
+    return int(uniform(np.uint64(seed), LEARNER_SEED, 0, learner) * 2.0**31)
+
+
+def fresh_seed() -> int:
+    """A seed from the operating system, for users who gave none."""
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+
+
+def draw_rows(seed: int, purpose: int, first_row: int, learner: int, out: FloatArray) -> None:
+    """``uniforms`` for callers that hold the seed as a Python integer."""
+    uniforms(np.uint64(seed), purpose, first_row, learner, out)
