@@ -39,6 +39,10 @@ class PooledVotes(NamedTuple):
     def none(cls, n_rows: int, n_classes: int) -> PooledVotes:
         return cls(np.zeros((n_rows, n_classes)), np.zeros((n_rows, n_classes)))
 
+    def after(self, n_rows: int) -> PooledVotes:
+        """Without the first rows."""
+        return PooledVotes(self.labels[n_rows:], self.distributions[n_rows:])
+
     def of(self, kind: str) -> FloatArray:
         return self.labels if kind == "label" else self.distributions
 
@@ -121,9 +125,7 @@ class Cascade:
         return scaled_votes
 
     def _starts(self, player: Player, game: Game, labels: IntArray, n_classes: int) -> FloatArray:
-        return start_points(
-            self.regime, game, labels, n_classes, start=self.start, is_entropic=player.is_entropic
-        )
+        return start_points(self.regime, game, labels, n_classes, start=self.start, is_entropic=player.is_entropic)
 
 
 @njit(cache=True, nogil=True)

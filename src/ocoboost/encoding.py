@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ocoboost.arrays import IntArray
-from ocoboost.errors import InvalidInput
+from ocoboost.errors import InvalidInputError
 
 Label: TypeAlias = Hashable
 Value: TypeAlias = float | int | bool | str | None  # None marks a missing value
@@ -33,12 +33,12 @@ def as_label(label: object, row: int) -> Label:
     try:
         hash(label)
     except TypeError:
-        raise InvalidInput(
+        raise InvalidInputError(
             f"y: the label at row {row} is {label!r}, a {type(label).__name__}, which cannot be a dictionary key; "
             "use a number, a string or a tuple."
         ) from None
     if _is_missing(label):
-        raise InvalidInput(f"y: the label at row {row} is missing ({label!r}); drop such rows before learning.")
+        raise InvalidInputError(f"y: the label at row {row} is missing ({label!r}); drop such rows before learning.")
     return label
 
 
@@ -46,7 +46,7 @@ def _is_missing(value: object) -> bool:
     if value is None:
         return True
     try:
-        return bool(value != value)
+        return bool(value != value)  # noqa: PLR0124, true of NaN and NaT only
     except (TypeError, ValueError):  # pandas' NA has no truth value
         return True
 
@@ -74,7 +74,7 @@ class Labels:
         for row, label in enumerate(labels):
             if label not in self._index and label not in new:
                 if self.closed:
-                    raise InvalidInput(
+                    raise InvalidInputError(
                         f"y: the label at row {row} is {label!r}, which is not among classes={self.known!r}; "
                         "add it there, or leave classes=None to let the label set grow."
                     )
@@ -118,14 +118,14 @@ def _as_value(value: object, name: Hashable, row: int) -> Value:
         return value  # type: ignore[return-value]
     if _is_missing(value):
         return None
-    raise InvalidInput(
+    raise InvalidInputError(
         f"X: column {name!r} at row {row} is {value!r}, a {type(value).__name__}; "
         "features are numbers, text, or missing (NaN, None or left out): convert it first."
     )
 
 
-def _infinite(value: object, name: Hashable, row: int) -> InvalidInput:
-    return InvalidInput(
+def _infinite(value: object, name: Hashable, row: int) -> InvalidInputError:
+    return InvalidInputError(
         f"X: column {name!r} at row {row} is {value!r}, which is not a finite number; "
         "clip it, or mark it as missing with NaN."
     )
@@ -156,7 +156,7 @@ class Schema:
                 kind = None if value is None else TEXT if isinstance(value, str) else NUMBER
                 known = kinds[name] if name in kinds else self.kinds.get(name)
                 if known is not None and kind is not None and kind != known:
-                    raise InvalidInput(
+                    raise InvalidInputError(
                         f"X: column {name!r} at row {number} is {value!r}, but the column held {known} before; "
                         "convert the whole column to one of the two."
                     )

@@ -1,9 +1,9 @@
 """What can go wrong, by whose fault.
 
-    InvalidParameter    a constructor argument is out of its range
-    InvalidInput        a row, label or weight cannot be used; the model is as it was
-    WeakLearnerError    a foreign learner raised in the middle of a row
-    BrokenModelError    learning was refused because an earlier row was only half learned
+    InvalidParameterError    a constructor argument is out of its range
+    InvalidInputError        a row, label or weight cannot be used; the model is as it was
+    WeakLearnerError         a foreign learner raised in the middle of a row
+    BrokenModelError         learning was refused because an earlier row was only half learned
 
 The first two are both ``ValueError`` and ``TypeError``, as scikit-learn's own parameter error is: the line between
 a wrong value and a wrong type is not one that a caller should have to know.
@@ -12,11 +12,11 @@ a wrong value and a wrong type is not one that a caller should have to know.
 from __future__ import annotations
 
 
-class InvalidParameter(ValueError, TypeError):
+class InvalidParameterError(ValueError, TypeError):
     """A constructor argument is out of its range."""
 
 
-class InvalidInput(ValueError, TypeError):
+class InvalidInputError(ValueError, TypeError):
     """A row, label or weight cannot be used; nothing was learned."""
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ocoboost.errors import InvalidParameter
+from ocoboost.errors import InvalidParameterError
 
 
 class Range(Protocol):
@@ -34,9 +34,10 @@ class Between:
     def __contains__(self, value: object) -> bool:
         if isinstance(value, bool) or not isinstance(value, numbers.Real) or math.isnan(value):
             return False
+        value = float(value)
         above = value >= self.low if self.closed in ("both", "left") else value > self.low
         below = value <= self.high if self.closed in ("both", "right") else value < self.high
-        return bool(above and below)
+        return above and below
 
     def __str__(self) -> str:
         if self.high == math.inf:
@@ -94,10 +95,10 @@ class AnyOf:
         return ", or ".join(str(allowed) for allowed in self.ranges)
 
 
-def invalid(owner: object, name: str, must: object, value: object, hint: str = "") -> InvalidParameter:
+def invalid(owner: object, name: str, must: object, value: object, hint: str = "") -> InvalidParameterError:
     """The one sentence: class, name, range, value and, in brackets, a hint."""
     ending = f" ({hint})" if hint else ""
-    return InvalidParameter(f"{type(owner).__name__}: {name} must {must}, got {value!r}{ending}.")
+    return InvalidParameterError(f"{type(owner).__name__}: {name} must {must}, got {value!r}{ending}.")
 
 
 def check_parameters(owner: object, ranges: Mapping[str, Range]) -> None:
@@ -108,7 +109,7 @@ def check_parameters(owner: object, ranges: Mapping[str, Range]) -> None:
     >>> check_parameters(Booster(), {"gamma": Between(0, 1, closed="right", hint="smaller means weaker learners")})
     Traceback (most recent call last):
     ...
-    ocoboost.errors.InvalidParameter: Booster: gamma must lie in (0, 1], got 1.5 (smaller means weaker learners).
+    ocoboost.errors.InvalidParameterError: Booster: gamma must lie in (0, 1], got 1.5 (smaller means weaker learners).
     """
     for name, allowed in ranges.items():
         value: Any = getattr(owner, name)

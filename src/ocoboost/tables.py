@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -17,13 +17,13 @@ import numpy as np
 
 from ocoboost.arrays import FloatArray
 from ocoboost.encoding import Label, Row, as_label, as_row
-from ocoboost.errors import InvalidInput
+from ocoboost.errors import InvalidInputError
 
 
 def read_row(x: object) -> Row:
     """One dict of features."""
     if not isinstance(x, Mapping):
-        raise InvalidInput(
+        raise InvalidInputError(
             f"x must be a dict from feature names to values, got {type(x).__name__}; "
             "for arrays and frames use learn_many and predict_many."
         )
@@ -33,21 +33,32 @@ def read_row(x: object) -> Row:
 def read_rows(X: Any) -> list[Row]:
     """Rows of an array, a frame or a sequence of dicts. Columns of a bare array are named 0, 1, 2, ..."""
     if isinstance(X, Mapping):
-        raise InvalidInput("X must be a table of rows, got one dict; use learn_one or predict_one for a single row.")
-    frame = _as_frame(X)
-    if frame is not None:
-        names: list[Hashable] = list(getattr(X, "columns", frame.columns)) if _is_pandas(X) else list(frame.columns)
-        if len(set(names)) < len(names):
-            raise InvalidInput(f"X: column names must be distinct, got {names!r}; rename the repeated ones.")
-        columns = [_column_values(X, frame, position) for position in range(len(names))]
-        return [as_row(dict(zip(names, values, strict=True)), row) for row, values in _transpose(columns, len(frame))]
+        raise InvalidInputError(
+            "X must be a table of rows, got one dict; use learn_one or predict_one for a single row."
+        )
+    columns = _columns(X)
+    if columns is not None:
+        names, values = columns
+        return [as_row(dict(zip(names, cells, strict=True)), row) for row, cells in enumerate(values)]
     if isinstance(X, Sequence) and not isinstance(X, str) and len(X) > 0 and isinstance(X[0], Mapping):
         for row, x in enumerate(X):
             if not isinstance(x, Mapping):
-                raise InvalidInput(f"X: row {row} must be a dict like the rows before it, got {type(x).__name__}.")
+                raise InvalidInputError(f"X: row {row} must be a dict like the rows before it, got {type(x).__name__}.")
         return [as_row(x, row) for row, x in enumerate(X)]
     array = _as_array(X)
     return [as_row(dict(enumerate(values)), row) for row, values in enumerate(array.tolist())]
+
+
+def _columns(X: Any) -> tuple[list[Hashable], Iterable[tuple[Any, ...]]] | None:
+    """A frame's column names and its rows, or None for anything that is not a frame."""
+    if _is_pandas(X):  # by position: names need not be strings, and repeated ones deserve our own error
+        names: list[Hashable] = list(X.columns)
+        if len(set(names)) < len(names):
+            raise InvalidInputError(f"X: column names must be distinct, got {names!r}; rename the repeated ones.")
+        columns = [X.iloc[:, position].tolist() for position in range(len(names))]
+        return names, zip(*columns, strict=True) if names else [()] * len(X)
+    frame = _as_frame(X)
+    return None if frame is None else (list(frame.columns), frame.iter_rows())
 
 
 def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
@@ -59,15 +70,6 @@ def _is_pandas(X: Any) -> bool:
     return nw.dependencies.is_pandas_like_dataframe(X)
 
 
-def _column_values(X: Any, frame: nw.DataFrame[Any], position: int) -> list[Any]:
-    # pandas column names need not be strings, so its columns are taken by position.
-    return X.iloc[:, position].tolist() if _is_pandas(X) else frame[:, position].to_list()
-
-
-def _transpose(columns: list[list[Any]], n_rows: int) -> list[tuple[int, tuple[Any, ...]]]:
-    return list(enumerate(zip(*columns, strict=True))) if columns else [(row, ()) for row in range(n_rows)]
-
-
 def _as_array(X: Any) -> np.ndarray[Any, Any]:
     try:
         array = np.asarray(X)
@@ -75,7 +77,7 @@ def _as_array(X: Any) -> np.ndarray[Any, Any]:
         array = None
     if array is None or array.ndim != 2:
         shape = "rows of unequal length" if array is None else f"shape {array.shape}"
-        raise InvalidInput(
+        raise InvalidInputError(
             f"X must be a two-dimensional array, a data frame or a list of dicts, got {type(X).__name__} with {shape}."
         )
     return array
@@ -84,12 +86,14 @@ def _as_array(X: Any) -> np.ndarray[Any, Any]:
 def read_labels(y: Any, n_rows: int) -> list[Label]:
     """One label per row."""
     if isinstance(y, str | bytes | Mapping) or not hasattr(y, "__iter__"):
-        raise InvalidInput(f"y must hold one label per row, got {type(y).__name__} {y!r}.")
+        raise InvalidInputError(f"y must hold one label per row, got {type(y).__name__} {y!r}.")
     if getattr(y, "ndim", 1) != 1:
-        raise InvalidInput(f"y must be one-dimensional, got shape {y.shape}; y.ravel() flattens a single column.")
+        raise InvalidInputError(f"y must be one-dimensional, got shape {y.shape}; y.ravel() flattens a single column.")
     labels = y.to_list() if hasattr(y, "to_list") else y.tolist() if hasattr(y, "tolist") else list(y)
     if len(labels) != n_rows:
-        raise InvalidInput(f"X and y must have as many rows as each other, got {n_rows} rows in X and {len(labels)} in y.")
+        raise InvalidInputError(
+            f"X and y must have as many rows as each other, got {n_rows} rows in X and {len(labels)} in y."
+        )
     return [as_label(label, row) for row, label in enumerate(labels)]
 
 
@@ -100,16 +104,18 @@ def read_weights(w: Any, n_rows: int) -> FloatArray:
     if isinstance(w, numbers.Real):
         return np.full(n_rows, _as_weight(w, 0))
     if isinstance(w, str | Mapping) or not hasattr(w, "__iter__"):
-        raise InvalidInput(f"w must be a number, or one number per row, got {type(w).__name__} {w!r}.")
+        raise InvalidInputError(f"w must be a number, or one number per row, got {type(w).__name__} {w!r}.")
     weights = [_as_weight(weight, row) for row, weight in enumerate(w)]
     if len(weights) != n_rows:
-        raise InvalidInput(f"X and w must have as many rows as each other, got {n_rows} rows in X and {len(weights)} in w.")
+        raise InvalidInputError(
+            f"X and w must have as many rows as each other, got {n_rows} rows in X and {len(weights)} in w."
+        )
     return np.array(weights, dtype=np.float64)
 
 
 def _as_weight(weight: Any, row: int) -> float:
     if not isinstance(weight, numbers.Real) or not math.isfinite(weight) or weight < 0.0:
-        raise InvalidInput(f"w: the weight at row {row} is {weight!r}; weights are finite numbers of at least 0.")
+        raise InvalidInputError(f"w: the weight at row {row} is {weight!r}; weights are finite numbers of at least 0.")
     return float(weight)
 
 

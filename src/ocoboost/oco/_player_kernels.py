@@ -158,7 +158,7 @@ def _begin_on_interval(player, play, memory):  # type: ignore[no-untyped-def]
         memory[0] = play[0]
     elif player == SCALE_FREE:
         memory[0] = 0.0
-    elif player == EXPONENTIATED or player == COIN:
+    elif player in (EXPONENTIATED, COIN):
         pair = memory[memory.size - 4 : memory.size - 2]
         pair[0] = play[0]
         pair[1] = 1.0 - play[0]

@@ -101,7 +101,7 @@ class GradientDescent(Player):
 
 
 class LazyGradientDescent(GradientDescent):
-    """Dual averaging. With votes counted in c after i learners: ``project(start - 2 * step * (c / gamma - i * e_y))``."""
+    """Dual averaging. After i learners with votes counted in c: ``project(start - 2 step (c / gamma - i e_y))``."""
 
     name = "lazy"
     code = kernels.LAZY

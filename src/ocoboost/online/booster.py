@@ -6,8 +6,9 @@ the rows that bring a new label, feature or category, and each piece goes throug
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from ocoboost import tables
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade import Cascade, PooledVotes, modes
 from ocoboost.encoding import Additions, Label, Labels, Row, Schema, as_label
-from ocoboost.errors import BrokenModelError, InvalidInput, WeakLearnerError
+from ocoboost.errors import BrokenModelError, InvalidInputError, WeakLearnerError
 from ocoboost.oco.players import PLAYERS
 from ocoboost.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters, invalid
 from ocoboost.randomness import PREDICT, draw_label, fresh_seed, uniform
@@ -97,7 +98,9 @@ class OnlineBooster(base.MiniBatchClassifier):
 
     def predict_learn_many(self, X: Any, y: Any, *, w: Any = None) -> list[Label | None]:
         """Predict each row, then learn it; None for rows before the first label was ever seen."""
-        return self._learn(*self._read(X, y, w), predict=True)
+        predictions: list[Label | None] = []
+        self._learn(*self._read(X, y, w), see=lambda state, pooled: predictions.extend(self._modes(state, pooled)))
+        return predictions
 
     def reset(self) -> None:
         """Forget everything that was learned."""
@@ -225,7 +228,9 @@ class OnlineBooster(base.MiniBatchClassifier):
                 raise invalid(self, "classes", "be given for a scikit-learn learner", None, hint)
             return foreign.SklearnEnsemble(learner, int(self.n_learners), seed, n_classes)
         must = "be a classifier that can learn online: River's learn_one, or scikit-learn's partial_fit"
-        hint = "pass an instance, not a class" if isinstance(learner, type) else "try river.tree.HoeffdingTreeClassifier()"
+        hint = (
+            "pass an instance, not a class" if isinstance(learner, type) else "try river.tree.HoeffdingTreeClassifier()"
+        )
         raise invalid(self, "learner", must, learner, hint)
 
     def _read(self, X: Any, y: Any, w: Any) -> tuple[list[Row], list[Label], FloatArray]:
@@ -233,8 +238,14 @@ class OnlineBooster(base.MiniBatchClassifier):
         return rows, tables.read_labels(y, len(rows)), tables.read_weights(w, len(rows))
 
     def _learn(
-        self, rows: list[Row], labels: list[Label], weights: FloatArray, *, predict: bool = False
-    ) -> list[Label | None]:
+        self,
+        rows: list[Row],
+        labels: list[Label],
+        weights: FloatArray,
+        *,
+        see: Callable[[State, PooledVotes], object] | None = None,
+    ) -> None:
+        """Check a block whole, cut it, and learn it; ``see`` is shown each row's votes from before it was learned."""
         state = self._ready()
         if state.broken:
             raise BrokenModelError(
@@ -242,23 +253,21 @@ class OnlineBooster(base.MiniBatchClassifier):
                 "call reset(), or reload the model from before."
             )
         new_labels, additions = self._plan(state, rows, labels, weights)
-        predictions: list[Label | None] = []
         self._state = state
         cuts = sorted({0, len(rows)} | set(new_labels) | set(additions))
-        for first, last in zip(cuts[:-1], cuts[1:], strict=True):
+        for first, last in pairwise(cuts):
             if first in new_labels:
                 # The prediction for a row that brings a new label is made before that label exists.
-                if predict:
-                    predictions += self._modes(*self._poll(rows[first : first + 1]))
+                if see is not None:
+                    see(*self._poll(rows[first : first + 1]))
                 state.labels.add(new_labels[first])
             if first in additions:
                 state.schema.apply(additions[first])
             block = state.ensemble.prepare(rows[first:last], state.schema, learning=True)
             indices = state.labels.indices(labels[first:last])
             pooled = self._cascade(state, block, indices, weights[first:last])
-            if predict:
-                predictions += self._modes(state, pooled)[1 if first in new_labels else 0 :]
-        return predictions
+            if see is not None:
+                see(state, pooled.after(1) if first in new_labels else pooled)
 
     def _plan(
         self, state: State, rows: list[Row], labels: list[Label], weights: FloatArray
@@ -268,13 +277,13 @@ class OnlineBooster(base.MiniBatchClassifier):
         new_labels = state.labels.plan(labels)
         if ensemble.max_classes is not None and len(state.labels) + len(new_labels) > ensemble.max_classes:
             row = sorted(new_labels)[ensemble.max_classes - len(state.labels)]
-            raise InvalidInput(
+            raise InvalidInputError(
                 f"y: the label at row {row} is {new_labels[row]!r}, the third, and {ensemble.name} tells only two "
                 "labels apart; wrap it in river.multiclass.OneVsRestClassifier."
             )
         if not ensemble.takes_weights and np.any(weights != 1.0):
             row = int(np.argmax(weights != 1.0))
-            raise InvalidInput(
+            raise InvalidInputError(
                 f"w: the weight at row {row} is {float(weights[row])!r}, and {ensemble.name} takes no weights; "
                 "leave w out, or boost a learner whose learn_one declares w."
             )
@@ -286,9 +295,7 @@ class OnlineBooster(base.MiniBatchClassifier):
         """One uncut block through the cascade; a failure half way marks the model as broken."""
         state.broken = "learning was interrupted"
         try:
-            pooled = state.cascade.learn(
-                state.ensemble, block, labels, weights, len(state.labels), state.n_rows
-            )
+            pooled = state.cascade.learn(state.ensemble, block, labels, weights, len(state.labels), state.n_rows)
         except WeakLearnerError as error:
             error.row += state.n_rows  # from the row of the block to the row of the stream
             state.broken = str(error)

@@ -30,7 +30,7 @@ class WeakEnsemble(Protocol):
         """The most labels a learner can tell apart."""
 
     def check(self, rows: Sequence[Row], *, learning: bool) -> None:
-        """Raise ``InvalidInput`` if these rows cannot be learned (or voted on)."""
+        """Raise ``InvalidInputError`` if these rows cannot be learned (or voted on)."""
 
     def prepare(self, rows: Sequence[Row], schema: Schema, *, learning: bool) -> Sequence[Any]:
         """The rows in the form the learners eat; called once per block, before the loop over learners."""

@@ -18,12 +18,12 @@ import numpy as np
 
 from ocoboost.arrays import FloatArray
 from ocoboost.encoding import Row, Schema, sorted_names
-from ocoboost.errors import InvalidInput, WeakLearnerError
+from ocoboost.errors import InvalidInputError, WeakLearnerError
 from ocoboost.randomness import derive_seed
 
 
 class ForeignEnsemble(ABC):
-    """The part of the contract that River and scikit-learn learners share: one row at a time, errors with an address."""
+    """What River and scikit-learn learners share: one row at a time, and errors with an address."""
 
     takes_weights: bool
     max_classes: int | None
@@ -32,8 +32,8 @@ class ForeignEnsemble(ABC):
         self.name = name
         self.learners = learners
 
-    def check(self, rows: Sequence[Row], *, learning: bool) -> None:
-        """Most learners take any row."""
+    def check(self, rows: Sequence[Row], *, learning: bool) -> None:  # noqa: B027, most learners take any row
+        """Raise for rows that the learners cannot take."""
 
     @abstractmethod
     def prepare(self, rows: Sequence[Row], schema: Schema, *, learning: bool) -> Sequence[Any]: ...
@@ -134,15 +134,15 @@ class SklearnEnsemble(ForeignEnsemble):
         for number, row in enumerate(rows):
             for name, value in row.items():
                 if isinstance(value, str):
-                    raise InvalidInput(
-                        f"X: column {name!r} at row {number} is the text {value!r}, and {self.name} takes numbers only; "
-                        "encode it first, or boost a River tree."
+                    raise InvalidInputError(
+                        f"X: column {name!r} at row {number} is the text {value!r}, and {self.name} takes numbers "
+                        "only; encode it first, or boost a River tree."
                     )
             if learning and not columns:
                 columns = set(row)
             elif learning and not columns.issuperset(row):
                 new = sorted_names(set(row) - columns)
-                raise InvalidInput(
+                raise InvalidInputError(
                     f"X: column {new[0]!r} at row {number} is new, and {self.name} fixed its {len(columns)} columns at "
                     "the first row; name every column there (NaN where unknown), or boost a River learner."
                 )
@@ -152,14 +152,15 @@ class SklearnEnsemble(ForeignEnsemble):
             self._columns = list(next((row for row in rows if row), {}))
         values = [[row.get(name) for name in self._columns] for row in rows]
         filled = [[self._missing if value is None else value for value in row] for row in values]
-        return np.array(filled, dtype=np.float64).reshape(len(rows), 1, len(self._columns))
+        return [np.array([row], dtype=np.float64) for row in filled]
 
     def _vote_row(self, learner: int, row: Any, n_classes: int) -> list[float]:
         if not self._taught[learner]:
             return [0.0] * n_classes
         model = self.learners[learner]
         if hasattr(model, "predict_proba"):
-            return [float(share) for share in model.predict_proba(row)[0]]
+            with np.errstate(all="ignore"):  # a model of one row may divide by a variance of zero
+                return [float(share) for share in model.predict_proba(row)[0]]
         votes = [0.0] * n_classes
         votes[int(model.predict(row)[0])] = 1.0
         return votes
@@ -202,7 +203,9 @@ def is_sklearn_like(learner: Any) -> bool:
 def _clone_river(learner: Any, seed: int) -> Any:
     if not hasattr(learner, "clone"):
         return copy.deepcopy(learner)
-    return learner.clone(_with_seed(learner._get_params(), seed)) if hasattr(learner, "_get_params") else learner.clone()
+    return (
+        learner.clone(_with_seed(learner._get_params(), seed)) if hasattr(learner, "_get_params") else learner.clone()
+    )
 
 
 def _with_seed(params: Any, seed: int) -> Any:

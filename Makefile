@@ -1,0 +1,44 @@
+# On a machine with Python and make, `make demo` and `make test` do all their own set-up.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test test-slow test-nojit lint type bench clean
+
+demo: .venv/.user
+	@$(BIN)/ocoboost demo
+
+test: .venv/.dev
+	$(BIN)/pytest -n auto -q
+
+test-slow: .venv/.dev
+	$(BIN)/pytest -n auto -q -m slow
+
+# The kernels' own tests once more, uncompiled: readable tracebacks, and the same draws.
+test-nojit: .venv/.dev
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q tests/oco tests/test_randomness.py
+
+lint: .venv/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+type: .venv/.dev
+	$(BIN)/mypy
+
+bench: .venv/.dev
+	$(BIN)/python benchmarks/foreign_learners.py $(ARGS)
+
+clean:
+	rm -rf .venv .cache build dist
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --upgrade pip
+
+.venv/.user: .venv/bin/python pyproject.toml
+	$(BIN)/pip install --quiet --editable ".[cli]"
+	@touch $@
+
+.venv/.dev: .venv/.user
+	$(BIN)/pip install --quiet --group dev
+	@touch $@

@@ -1,0 +1,182 @@
+"""Boosting River's own trees: does it beat the tree, and which choices pay?
+
+    python benchmarks/foreign_learners.py --data-dir FOLDER --jobs 2
+
+Prequential accuracy of the mode over the whole stream, over shuffles, of 20 clones of a depth-1 Hoeffding tree and of
+a Mondrian tree, for every combination of gamma, votes, pool and start, beside the single tree and River's forest. Every
+finished run is kept in ``docs/foreign_learners.jsonl``, so an interrupted study resumes; the table is written to
+``docs/foreign_learners.md``. Balance, Cars and Segment need no files; Yeast is read from ``FOLDER/yeast.csv.gz``.
+
+Mondrian trees take numbers only, so on Cars they see each feature's rank from worst to best.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import statistics
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+from river import base, forest, tree
+
+from ocoboost import OnlineAgnosticBoostClassifier
+from ocoboost.bench import datasets
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+N_LEARNERS = 20
+LEARNERS = {
+    "stump": lambda: tree.HoeffdingTreeClassifier(max_depth=1, split_criterion="gini"),
+    "mondrian": lambda: forest.AMFClassifier(n_estimators=1),
+}
+GAMMAS = {"stump": (0.3, 0.5, 0.7), "mondrian": (0.7, 1.0)}
+REFERENCES = {
+    "stump": {"single tree": LEARNERS["stump"]},
+    "mondrian": {"single tree": LEARNERS["mondrian"], "AMF, 20 trees": lambda: forest.AMFClassifier(n_estimators=20)},
+}
+
+
+def boosted(booster: OnlineAgnosticBoostClassifier, X: list[Any], labels: list[Any]) -> dict[str, list[Any]]:
+    """What either way of pooling predicts, from one pass: pooling does not touch the learning."""
+    predictions: dict[str, list[Any]] = {"label": [], "distribution": []}
+
+    def see(state: Any, pooled: Any) -> None:
+        for pool, predicted in predictions.items():
+            booster.pool = pool
+            predicted.extend(booster._modes(state, pooled))
+
+    booster._learn(*booster._read(X, labels, None), see=see)
+    return predictions
+
+
+def ranked(rows: datasets.Stream) -> datasets.Stream:
+    """Text features as ranks; the values of Cars are listed from worst to best in file order."""
+    ranks: dict[str, dict[str, int]] = {}
+    for x, _ in rows:
+        for name, value in x.items():
+            if isinstance(value, str):
+                codes = ranks.setdefault(name, {})
+                codes.setdefault(value, len(codes))
+    return [({n: ranks[n][v] if isinstance(v, str) else v for n, v in x.items()}, y) for x, y in rows]
+
+
+def accuracy(predictions: list[Any], labels: list[Any]) -> float:
+    return statistics.fmean(p == y for p, y in zip(predictions, labels, strict=True))
+
+
+def run(job: dict[str, Any], data_dir: Path | None) -> dict[str, Any]:
+    rows = datasets.load(job["dataset"], data_dir)
+    if job["learner"] == "mondrian":
+        rows = ranked(rows)
+    rows = datasets.shuffled(rows, job["shuffle"])
+    X, labels = [x for x, _ in rows], [y for _, y in rows]
+    began = time.perf_counter()
+    if "reference" in job:
+        model: base.Classifier = REFERENCES[job["learner"]][job["reference"]]()
+        if "seed" in model._get_params():
+            model = model.clone({"seed": job["shuffle"]})
+        predictions = []
+        for x, y in rows:
+            predictions.append(model.predict_one(x))
+            model.learn_one(x, y)
+        result = {"accuracy": accuracy(predictions, labels)}
+    else:
+        booster = OnlineAgnosticBoostClassifier(
+            LEARNERS[job["learner"]](),
+            n_learners=N_LEARNERS,
+            gamma=job["gamma"],
+            votes=job["votes"],
+            start=job["start"],
+            seed=job["shuffle"],
+        )
+        result = {pool: accuracy(predicted, labels) for pool, predicted in boosted(booster, X, labels).items()}
+    return {**job, **result, "seconds": round(time.perf_counter() - began, 2)}
+
+
+def plan(names: list[str], n_shuffles: int) -> list[dict[str, Any]]:
+    jobs: list[dict[str, Any]] = []
+    for shuffle, name, learner in itertools.product(range(1, n_shuffles + 1), names, LEARNERS):
+        where = {"dataset": name, "learner": learner, "shuffle": shuffle}
+        jobs += [{**where, "reference": reference} for reference in REFERENCES[learner]]
+        for gamma, votes, start in itertools.product(GAMMAS[learner], ("label", "distribution"), ("uniform", "label")):
+            jobs.append({**where, "gamma": gamma, "votes": votes, "start": start})
+    return jobs
+
+
+def key(job: dict[str, Any]) -> str:
+    return json.dumps({k: v for k, v in job.items() if k not in ("label", "distribution", "accuracy", "seconds")})
+
+
+def table(results: list[dict[str, Any]], names: list[str]) -> str:
+    """Markdown: a row per setting, a column per dataset, mean and standard error in percent."""
+    cells: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for result in results:
+        for pool in ("label", "distribution", "accuracy"):
+            if pool in result:
+                setting = result.get("reference") or " | ".join(
+                    [f"gamma {result['gamma']:g}", result["votes"], pool, result["start"]]
+                )
+                row = cells.setdefault((result["learner"], setting), {})
+                row.setdefault(result["dataset"], []).append(result[pool])
+    parts = []
+    for learner in LEARNERS:
+        parts += [
+            f"### {'Depth-1 Hoeffding trees' if learner == 'stump' else 'Mondrian trees'}\n",
+            "| gamma | votes | pool | start | " + " | ".join(name.capitalize() for name in names) + " |",
+            "|---|---|---|---|" + "---:|" * len(names),
+        ]
+        for (owner, setting), row in cells.items():
+            if owner == learner:
+                head = setting if "|" in setting else f"{setting} | | |"
+                parts.append(f"| {head} | " + " | ".join(cell(row.get(name, [])) for name in names) + " |")
+        parts.append("")
+    return "\n".join(parts)
+
+
+def cell(values: list[float]) -> str:
+    if not values:
+        return "missing"
+    error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
+    return f"{100 * statistics.fmean(values):.1f} ± {100 * error:.1f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--datasets", default="segment,cars,balance,yeast")
+    parser.add_argument("--data-dir", type=Path)
+    parser.add_argument("--shuffles", type=int, default=5)
+    parser.add_argument("--jobs", type=int, default=1)
+    arguments = parser.parse_args()
+    names = arguments.datasets.split(",")
+    store = DOCS / "foreign_learners.jsonl"
+    results = [json.loads(line) for line in store.read_text().splitlines()] if store.exists() else []
+    finished = {key(result) for result in results}
+    jobs = [job for job in plan(names, arguments.shuffles) if key(job) not in finished]
+    with ProcessPoolExecutor(arguments.jobs) as pool, store.open("a") as lines:
+        futures = [pool.submit(run, job, arguments.data_dir) for job in jobs]
+        for number, future in enumerate(as_completed(futures), 1):
+            if future.exception() is not None:
+                pool.shutdown(cancel_futures=True)
+            results.append(future.result())
+            print(json.dumps(results[-1]), file=lines, flush=True)
+            print(f"{number}/{len(jobs)}", json.dumps(results[-1]), flush=True)
+    results.sort(key=lambda result: (result["shuffle"], "reference" not in result, key(result)))
+    report = table(results, names)
+    (DOCS / "foreign_learners.md").write_text(HEADER + report)
+    print(report)
+
+
+HEADER = """# Boosting River's own trees
+
+Prequential accuracy of the mode over the whole stream, in percent, mean and standard error over the shuffles; 20
+clones under `OnlineAgnosticBoostClassifier`, all else default. Made by `python benchmarks/foreign_learners.py`, from
+the runs kept in `foreign_learners.jsonl`. Choosing the best row of a column afterwards is optimistic; use these
+tables to see what a choice does, not to promise an accuracy.
+
+"""
+
+if __name__ == "__main__":
+    main()

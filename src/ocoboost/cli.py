@@ -1,0 +1,87 @@
+"""The command line: parse, call one function, show one thing."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Online multiclass boosting on streams.")
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+
+
+@app.callback()
+def root() -> None:
+    """Online multiclass boosting on streams."""
+
+
+@app.command()
+def demo(
+    dataset: Annotated[str, typer.Option(help="balance or segment.")] = "segment",
+    learners: Annotated[int, typer.Option(min=1, help="Trees in the forest and in the booster.")] = 20,
+    gamma: Annotated[float, typer.Option(help="Advantage of the weak learners, in (0, 1].")] = 0.7,
+    seed: Annotated[int, typer.Option(min=0, help="Fixes the shuffle and every draw.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+) -> None:
+    """Stream a dataset past one tree, a forest and a booster, and compare their accuracy."""
+    from ocoboost.bench import datasets
+    from ocoboost.bench.demo import Run, contestants, race
+
+    choices = ("balance", "segment")
+    if dataset not in choices:
+        raise typer.BadParameter(f"must be one of {', '.join(choices)}, got {dataset!r}", param_hint="--dataset")
+    if not 0.0 < gamma <= 1.0:
+        raise typer.BadParameter(f"must lie in (0, 1], got {gamma:g}", param_hint="--gamma")
+    rows = datasets.shuffled(datasets.load(dataset), seed)
+    models = contestants(n_learners=learners, gamma=gamma, seed=seed)
+    console = Console()
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description:<18}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("accuracy {task.fields[accuracy]:6.1%}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=as_json) as progress:
+        bars = {name: progress.add_task(name, total=len(rows), accuracy=0.0, start=False) for name in models}
+
+        def tick(run: Run) -> None:
+            if len(run.hits) == 1:
+                progress.start_task(bars[run.name])
+            progress.update(bars[run.name], advance=1, accuracy=run.accuracy)
+
+        runs = race(models, rows, tick)
+    if as_json:
+        typer.echo(json.dumps([run.summary() for run in runs], indent=2))
+        return
+    before, after = runs[0], runs[-1]
+    table = Table(
+        title=f"{dataset.capitalize()}: {len(rows):,} rows, each predicted before it is learned",
+        caption=f"Boosting takes one tree from {before.accuracy:.1%} to {after.accuracy:.1%} of the rows right.",
+    )
+    table.add_column("model", no_wrap=True)
+    table.add_column("accuracy", justify="right")
+    table.add_column("last 20 %", justify="right")
+    table.add_column("through the stream", no_wrap=True)
+    table.add_column("rows/s", justify="right")
+    for run in runs:
+        table.add_row(
+            run.name,
+            f"{run.accuracy:.1%}",
+            f"{run.last_fifth:.1%}",
+            sparkline(run.curve(20)),
+            f"{run.rows_per_second:,.0f}",
+            style="bold" if run is after else None,
+        )
+    console.print(table)
+
+
+def sparkline(shares: list[float]) -> str:
+    """Numbers from 0 to 1 as a row of bars, the lowest of them empty."""
+    return "".join(_BLOCKS[min(int(share * len(_BLOCKS)), len(_BLOCKS) - 1)] for share in shares)

@@ -1,0 +1,71 @@
+"""Weak learners made for tests: quick, deterministic, and with state that can be compared."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+from river import base
+
+
+class Bins(base.Classifier):
+    """Counts labels in random bins of every feature; the shares are those of the row's bins together.
+
+    Parameters
+    ----------
+    seed
+        Places the bins.
+    """
+
+    def __init__(self, seed: int | None = None) -> None:
+        self.seed = seed
+        self.offset = random.Random(seed).random()
+        self.counts: dict[Any, dict[int, float]] = {}
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    def _bins(self, x: dict[Any, Any]) -> list[Any]:
+        return ["all", *((n, v if isinstance(v, str) else math.floor(v + self.offset)) for n, v in x.items())]
+
+    def learn_one(self, x: dict[Any, Any], y: Any, *, w: float = 1.0) -> None:
+        for place in self._bins(x):
+            counts = self.counts.setdefault(place, {})
+            counts[y] = counts.get(y, 0.0) + w
+
+    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
+        shares: dict[Any, float] = {}
+        for place in self._bins(x):
+            for label, count in self.counts.get(place, {}).items():
+                shares[label] = shares.get(label, 0.0) + count
+        return shares
+
+
+class Weightless(Bins):
+    """The same learner, taking no weights.
+
+    Parameters
+    ----------
+    seed
+        Places the bins.
+    """
+
+    def learn_one(self, x: dict[Any, Any], y: Any) -> None:  # type: ignore[override]
+        super().learn_one(x, y)
+
+
+class Fragile(Bins):
+    """Raises at the row whose feature ``bomb`` is set.
+
+    Parameters
+    ----------
+    seed
+        Places the bins.
+    """
+
+    def learn_one(self, x: dict[Any, Any], y: Any, *, w: float = 1.0) -> None:
+        if x.get("bomb"):
+            raise ZeroDivisionError("tick")
+        super().learn_one(x, y, w=w)

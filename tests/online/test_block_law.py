@@ -1,0 +1,114 @@
+"""The block law: any cut of the stream, any number of threads, and ``learn_one`` in a loop give the same bits."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from river import tree
+
+from learners import Bins, Weightless
+from ocoboost import OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier
+from ocoboost.bench import datasets
+from strategies import PLAYER_NAMES, cuts, streams
+from strategies import settings as booster_settings
+
+BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier]
+PROBES = [{}, {"a": 0.5}, {"a": -2, "b": 1.0, "c": "red"}, {"c": "violet", "d": 3}]
+
+
+def learned(model):
+    """Everything the model knows, in a form that == compares exactly."""
+    state = model._state
+    return (
+        state.labels.known,
+        state.schema.kinds,
+        state.schema.categories,
+        state.n_rows,
+        [vars(learner) for learner in state.ensemble.learners],
+        [model.predict_proba_one(x) for x in PROBES],
+        [model.vote_shares_one(x) for x in PROBES],
+        [model.sample_one(x) for x in PROBES],
+    )
+
+
+def row_by_row(model, stream):
+    predictions = []
+    for x, y, w in stream:
+        predictions.append(model.predict_one(x))
+        model.learn_one(x, y, w=w)
+    return predictions
+
+
+def block_by_block(model, stream, blocks):
+    predictions = []
+    for first, last in blocks:
+        x, y, w = zip(*stream[first:last], strict=True)
+        predictions += model.predict_learn_many(list(x), list(y), w=list(w))
+    return predictions
+
+
+@pytest.mark.parametrize("start", ["uniform", "label"])
+@pytest.mark.parametrize("relabel", ["fractional", "random"])
+@pytest.mark.parametrize("player", PLAYER_NAMES)
+@pytest.mark.parametrize("booster", BOOSTERS)
+@settings(max_examples=8)
+@given(data=st.data())
+def test_any_cut_of_the_stream_gives_the_same_bits(booster, player, relabel, start, data):
+    stream = data.draw(streams())
+    options = data.draw(booster_settings())
+    one = booster(Bins(), player=player, relabel=relabel, start=start, **options)
+    options["n_jobs"] = 3 - options["n_jobs"]
+    many = booster(Bins(), player=player, relabel=relabel, start=start, **options)
+    assert row_by_row(one, stream) == block_by_block(many, stream, data.draw(cuts(len(stream))))
+    assert learned(one) == learned(many)
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+@given(data=st.data())
+def test_learners_without_weights_obey_the_law_too(booster, data):
+    stream = [(x, y, 1.0) for x, y, _ in data.draw(streams())]
+    options = data.draw(booster_settings())
+    one, many = booster(Weightless(), **options), booster(Weightless(), **options)
+    assert row_by_row(one, stream) == block_by_block(many, stream, data.draw(cuts(len(stream))))
+    assert learned(one) == learned(many)
+    assert one.relabel_ == "random"
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_river_trees_that_split_obey_the_law(booster):
+    rows = datasets.shuffled(datasets.segment(), 5)[:400]
+    X, y = [x for x, _ in rows], [label for _, label in rows]
+    learner = tree.HoeffdingTreeClassifier(grace_period=20, delta=0.1, tau=0.2)
+    one = booster(learner, n_learners=3, gamma=0.3, start="label", seed=3)
+    many = one.clone()
+    predictions = row_by_row(one, [(x, label, 1.0) for x, label in rows])
+    assert predictions == many.predict_learn_many(X[:150], y[:150]) + many.predict_learn_many(X[150:], y[150:])
+    assert any(model.n_nodes > 1 for model in one._state.ensemble.learners)
+    probabilities = [one.predict_proba_one(x) for x in X]
+    assert probabilities == [many.predict_proba_one(x) for x in X]
+    frame = many.predict_proba_many(pd.DataFrame(X))
+    assert probabilities == frame.to_dict("records")
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_learn_many_teaches_what_predict_learn_many_teaches(booster):
+    rows = datasets.shuffled(datasets.balance(), 1)[:100]
+    X, y = [x for x, _ in rows], [label for _, label in rows]
+    one, other = booster(Bins(), n_learners=4, seed=1), booster(Bins(), n_learners=4, seed=1)
+    one.learn_many(X, y)
+    other.predict_learn_many(X, y)
+    assert learned(one) == learned(other)
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_the_order_of_a_dict_does_not_matter(booster):
+    rows = datasets.shuffled(datasets.segment(), 2)[:120]
+    learner = tree.HoeffdingTreeClassifier(grace_period=20, delta=0.1, tau=0.2)
+    one, other = booster(learner, n_learners=2, seed=0), booster(learner, n_learners=2, seed=0)
+    for x, y in rows:
+        backwards = dict(reversed(x.items()))
+        assert one.predict_proba_one(x) == other.predict_proba_one(backwards)
+        one.learn_one(x, y)
+        other.learn_one(backwards, y)

@@ -1,0 +1,296 @@
+"""What users may rely on, for both boosters."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from river import compose, evaluate, forest, metrics, naive_bayes, preprocessing, stream, tree
+
+import naive
+from learners import Bins, Weightless
+from ocoboost import OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier
+from ocoboost.bench import datasets
+from ocoboost.randomness import derive_seed
+
+BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier]
+REGIMES = {OnlineAgnosticBoostClassifier: "agnostic", OnlineRealizableBoostClassifier: "realizable"}
+ROWS = datasets.shuffled(datasets.balance(), 1)[:200]
+X = [x for x, _ in ROWS]
+Y = [y for _, y in ROWS]
+
+
+@pytest.mark.parametrize("start", ["uniform", "label"])
+@pytest.mark.parametrize("relabel", ["fractional", "random"])
+@pytest.mark.parametrize("gamma", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_with_classes_given_it_is_the_papers_algorithm(booster, gamma, relabel, start):
+    classes = ["L", "B", "R"]
+    model = booster(Bins(), n_learners=6, gamma=gamma, relabel=relabel, start=start, classes=classes, seed=9)
+    twins = [Bins(derive_seed(9, learner)) for learner in range(6)]
+    indexed = [(x, classes.index(y)) for x, y in ROWS]
+    expected = naive.boost(
+        indexed,
+        twins,
+        regime=REGIMES[booster],
+        gamma=gamma,
+        n_classes=3,
+        relabel=relabel,
+        start=start,
+        seed=9,
+    )
+    for (x, y), distribution in zip(ROWS, expected, strict=True):
+        ours = model.predict_proba_one(x)
+        assert list(ours) == classes
+        np.testing.assert_allclose(list(ours.values()), distribution, atol=1e-12)
+        model.learn_one(x, y)
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_weight_two_is_not_weight_one_and_weight_zero_teaches_nothing(booster):
+    plain, heavy, mute = (booster(Bins(), n_learners=3, seed=1, classes=["L", "B", "R"]) for _ in range(3))
+    plain.learn_many(X, Y)
+    heavy.learn_many(X, Y, w=[2.0] * len(X))
+    mute.learn_many(X, Y, w=np.zeros(len(X)))
+    first, second = plain._state.ensemble.learners[0].counts, heavy._state.ensemble.learners[0].counts
+    assert {label: 2 * count for label, count in first["all"].items()} == pytest.approx(second["all"])
+    assert mute._state.ensemble.learners[0].counts == {}
+    assert mute.n_rows_ == len(X)
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_unit_weights_equal_no_weights(booster):
+    one, other = booster(Bins(), n_learners=3, seed=1), booster(Bins(), n_learners=3, seed=1)
+    one.learn_many(X, Y)
+    other.learn_many(X, Y, w=pd.Series([1] * len(X)))
+    assert one.predict_proba_many(X).tolist() == other.predict_proba_many(X).tolist()
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_prediction_changes_nothing_and_modes_agree_with_probabilities(booster):
+    model = booster(Bins(), n_learners=5, seed=2, pool="distribution")
+    model.learn_many(X, Y)
+    before = pickle.dumps(model)
+    for x in X[:50]:
+        probabilities = model.predict_proba_one(x)
+        assert model.predict_one(x) == max(probabilities, key=probabilities.get)
+        assert math.isclose(sum(model.vote_shares_one(x).values()), 1.0)
+        assert probabilities[model.sample_one(x)] > 0.0
+    assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_nothing_is_predicted_before_the_first_label(booster):
+    model = booster(Bins(), n_learners=3)
+    assert model.predict_one({"a": 1}) is None
+    assert model.sample_one({"a": 1}) is None
+    assert model.predict_proba_one({"a": 1}) == {}
+    assert model.predict_many([{"a": 1}, {}]) == [None, None]
+    assert model.predict_proba_many(np.zeros((2, 3))).shape == (2, 0)
+    assert model.predict_learn_many([{"a": 1}, {"a": 2}], ["x", "y"]) == [None, "x"]
+    assert model.classes_ == ["x", "y"]
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_with_classes_given_the_first_row_is_predicted_too(booster):
+    model = booster(Bins(), n_learners=3, classes=("q", "p"))
+    assert model.predict_proba_one({}) == {"q": 1.0, "p": 0.0}
+    assert model.predict_learn_many([{}], ["p"]) == ["q"]
+
+
+def test_samples_follow_the_distribution_and_the_seed():
+    model = OnlineAgnosticBoostClassifier(Bins(), n_learners=9, gamma=1.0, votes="distribution", pool="distribution")
+    model.seed = 4
+    model.learn_many(X[:30], Y[:30])
+    probabilities = model.predict_proba_one(X[40])
+    hits = dict.fromkeys(probabilities, 0)
+    for _ in range(2000):
+        hits[model.sample_one(X[40])] += 1
+        model._state.n_rows += 1  # the draw is keyed by the number of rows learned
+    for label, probability in probabilities.items():
+        # Four standard errors: false alarms in 1 of 15,000, and the seed is fixed.
+        assert abs(hits[label] / 2000 - probability) < 4 * math.sqrt(0.25 / 2000)
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_dicts_arrays_and_frames_are_the_same_rows(booster):
+    names = list(X[0])
+    values = np.array([[x[name] for name in names] for x in X], dtype=float)
+    numbered = [{i: float(v) for i, v in enumerate(x.values())} for x in X]
+    models = {}
+    for kind, rows, labels in [
+        ("dicts", X, Y),
+        ("pandas", pd.DataFrame(X), pd.Series(Y)),
+        ("polars", pl.DataFrame(X), pl.Series(Y)),
+        ("arrow", pl.DataFrame(X).to_arrow(), pl.Series(Y).to_arrow()),
+        ("numbered", numbered, np.array(Y)),
+        ("array", values, np.array(Y, dtype=object)),
+    ]:
+        models[kind] = booster(Bins(), n_learners=4, seed=1)
+        models[kind].learn_many(rows, labels)
+        assert models[kind].classes_ == models["dicts"].classes_
+        assert all(type(label) is str for label in models[kind].classes_)
+    expected = models["dicts"].predict_proba_many(X)
+    for kind in ("pandas", "polars", "arrow"):
+        np.testing.assert_array_equal(models[kind].predict_proba_many(X), expected)
+    np.testing.assert_array_equal(
+        models["array"].predict_proba_many(values), models["numbered"].predict_proba_many(numbered)
+    )
+
+
+def test_predictions_come_back_in_the_callers_kind():
+    model = OnlineAgnosticBoostClassifier(Bins(), n_learners=3, seed=1)
+    frame = pd.DataFrame(X, index=range(1000, 1000 + len(X)))
+    model.learn_many(frame, pd.Series(Y))
+    expected = [model.predict_one(x) for x in X]
+    labels, shares = model.predict_many(frame), model.vote_shares_many(frame)
+    assert isinstance(labels, pd.Series)
+    assert labels.index.equals(frame.index)
+    assert labels.tolist() == expected
+    assert list(shares.columns) == model.classes_
+    polars = model.predict_many(pl.DataFrame(X))
+    assert isinstance(polars, pl.Series)
+    assert polars.to_list() == expected
+    assert model.predict_proba_many(pl.DataFrame(X)).columns == model.classes_
+    assert model.predict_many(X) == expected
+
+
+@pytest.mark.parametrize("labels", [[True, False], [0, 1], ["a", "b"], [(1, "u"), (2, "v")], [1.5, "mixed"]])
+def test_labels_come_back_as_they_were_given(labels):
+    model = OnlineAgnosticBoostClassifier(Bins(), n_learners=2)
+    model.learn_many([{"a": 0}, {"a": 5}], labels)
+    assert model.classes_ == labels
+    assert [type(label) for label in model.classes_] == [type(label) for label in labels]
+    assert model.predict_one({"a": 0}) in labels
+    assert list(model.predict_proba_many(pd.DataFrame({"a": [0]})).columns) == labels
+
+
+def test_numpy_labels_come_back_as_python_scalars():
+    model = OnlineAgnosticBoostClassifier(Bins(), n_learners=2)
+    for label in (np.bool_(True), np.int32(5), np.float64(2.5), np.str_("s")):
+        model.learn_one({"a": 1}, label)
+    assert [type(label) for label in model.classes_] == [bool, int, float, str]
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_missing_values_absent_keys_and_empty_rows_are_one_thing(booster):
+    one = booster(tree.HoeffdingTreeClassifier(), n_learners=2, seed=1)
+    other = one.clone()
+    rows = [({"a": 1.0, "b": float("nan")}, "x"), ({"a": None, "b": 2.0}, "y"), ({"a": pd.NA, "b": np.nan}, "x")]
+    for x, y in rows:
+        one.learn_one(x, y)
+    for x, y in [({"a": 1.0}, "x"), ({"b": 2.0}, "y"), ({}, "x")]:
+        other.learn_one(x, y)
+    assert one.predict_proba_one({"a": 1.0}) == other.predict_proba_one({"a": 1.0})
+
+
+def test_text_features_reach_the_learner_as_text():
+    cars = datasets.shuffled(datasets.cars(), 1)[:300]
+    model = OnlineAgnosticBoostClassifier(
+        tree.HoeffdingTreeClassifier(), n_learners=3, gamma=0.7, start="label", seed=1
+    )
+    metric = evaluate.progressive_val_score(iter(cars), model, metrics.Accuracy())
+    assert metric.get() > 0.7
+    assert model._state.schema.categories["safety"].keys() == {"low", "med", "high"}
+
+
+def test_pipelines_and_weights_travel_together():
+    scaled = preprocessing.StandardScaler() | tree.HoeffdingTreeClassifier()
+    model = OnlineAgnosticBoostClassifier(scaled, n_learners=2, seed=1)
+    model.learn_many(X[:50], Y[:50], w=[0.5] * 50)
+    assert model.relabel_ == "fractional"
+    inside = compose.Pipeline(preprocessing.StandardScaler(), model.clone())
+    for x, y in ROWS[:30]:
+        inside.learn_one(x, y, w=2.0)
+    assert sum(inside.predict_proba_one(X[0]).values()) == pytest.approx(1.0)
+
+
+def test_clones_have_different_seeds_and_the_booster_is_repeatable():
+    models = [OnlineAgnosticBoostClassifier(forest.AMFClassifier(n_estimators=1, seed=1), n_learners=3, seed=5)] * 2
+    models = [model.clone() for model in models]
+    for model in models:
+        model.learn_many(X, Y)
+    seeds = {learner.seed for learner in models[0]._state.ensemble.learners}
+    assert len(seeds) == 3
+    assert models[0].predict_proba_many(X).tolist() == models[1].predict_proba_many(X).tolist()
+
+
+def test_two_unseeded_models_differ():
+    models = [OnlineAgnosticBoostClassifier(Weightless(), n_learners=8, gamma=0.9) for _ in range(2)]
+    for model in models:
+        model.learn_many(X, Y)
+    assert models[0].vote_shares_many(X).tolist() != models[1].vote_shares_many(X).tolist()
+
+
+def test_reset_forgets_everything():
+    model = OnlineAgnosticBoostClassifier(Bins(), n_learners=2, seed=1)
+    fresh = pickle.dumps(model)
+    model.learn_many(X, Y)
+    assert model.n_rows_ == len(X)
+    model.reset()
+    assert model.n_rows_ == 0
+    assert pickle.dumps(model) == fresh
+
+
+def test_small_gamma_predicts_the_plurality():
+    model = OnlineAgnosticBoostClassifier(naive_bayes.GaussianNB(), n_learners=7, gamma=0.001, seed=1)
+    model.learn_many(X, Y)
+    for x in X[:50]:
+        shares = sorted(model.vote_shares_one(x).values())
+        if shares[-1] > shares[-2]:
+            assert max(model.predict_proba_one(x).values()) == pytest.approx(1.0)
+
+
+RESUME = """
+import pickle, sys
+from pathlib import Path
+from ocoboost.bench import datasets
+rows = datasets.shuffled(datasets.segment(), 3)[:300]
+model = pickle.loads(Path(sys.argv[1]).read_bytes())
+predictions = model.predict_learn_many([x for x, _ in rows[150:]], [y for _, y in rows[150:]])
+print(predictions)
+print([model.predict_proba_one(x) for x, _ in rows[:40]], [model.sample_one(x) for x, _ in rows[:40]])
+"""
+
+
+@pytest.mark.parametrize("relabel", ["fractional", "random"])
+@pytest.mark.parametrize("booster", BOOSTERS)
+@pytest.mark.parametrize(
+    "learner", [tree.HoeffdingTreeClassifier(grace_period=40, tau=0.2), forest.AMFClassifier(n_estimators=1)], ids=type
+)
+def test_a_pickle_taken_mid_stream_resumes_to_the_same_bits_in_a_fresh_process(booster, learner, relabel, tmp_path):
+    rows = datasets.shuffled(datasets.segment(), 3)[:300]
+    model = booster(learner, n_learners=3, gamma=0.4, relabel=relabel, player="coin")  # the seed is drawn, then kept
+    model.learn_many([x for x, _ in rows[:150]], [y for _, y in rows[:150]])
+    saved = tmp_path / "model.pickle"
+    saved.write_bytes(pickle.dumps(model))
+    script = tmp_path / "resume.py"
+    script.write_text(RESUME)
+    command = [sys.executable, str(script), str(saved)]
+    resumed = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parent)
+    predictions = model.predict_learn_many([x for x, _ in rows[150:]], [y for _, y in rows[150:]])
+    probabilities = [model.predict_proba_one(x) for x, _ in rows[:40]]
+    samples = [model.sample_one(x) for x, _ in rows[:40]]
+    assert resumed.stdout == f"{predictions}\n{probabilities} {samples}\n"
+
+
+def test_river_evaluates_it_with_weights():
+    model = OnlineAgnosticBoostClassifier(Bins(), n_learners=2, seed=1)
+    weighted = ((x, y, {"w": 0.5}) for x, y in ROWS)
+    evaluate.progressive_val_score(weighted, model, metrics.Accuracy())
+    assert model.n_rows_ == len(ROWS)
+    assert sum(model._state.ensemble.learners[0].counts["all"].values()) == pytest.approx(0.5 * len(ROWS))
+
+
+def test_a_stream_of_arrays_works_as_river_reads_it():
+    model = OnlineAgnosticBoostClassifier(Bins(), n_learners=2, seed=1)
+    for x, y in stream.iter_array(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array(["a", "b"])):
+        model.learn_one(x, y)
+    assert model.classes_ == ["a", "b"]
