@@ -15,7 +15,7 @@ test-slow: .venv/.dev
 
 # The kernels' own tests once more, uncompiled: readable tracebacks, and the same draws.
 test-nojit: .venv/.dev
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q tests/oco tests/test_randomness.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q tests/oco tests/test_randomness.py tests/test_cascade.py
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

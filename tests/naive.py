@@ -44,19 +44,24 @@ def boost(
     relabel: str,
     start: str,
     seed: int,
+    votes: str = "label",
+    pool: str = "label",
+    step_size: float | None = None,
 ) -> list[np.ndarray]:
     """Algorithms 1 and 4, line by line, with projected gradient descent; returns D_t of every row."""
     n_learners = len(learners)
-    step_size = gamma / np.sqrt(n_learners)
+    step_size = gamma / np.sqrt(n_learners) if step_size is None else float(step_size)
     ones = np.ones(n_classes)
     distributions = []
     for t, (x, label) in enumerate(rows):
-        votes = []
+        cast: dict[str, list[np.ndarray]] = {"label": [], "distribution": []}
         for learner in learners:
-            shares = learner.predict_proba_one(x)
-            shares = np.array([shares.get(j, 0.0) for j in range(n_classes)])
-            votes.append(np.eye(n_classes)[int(np.argmax(shares))])  # argmax takes the lowest index
-        distributions.append(project_sorted(sum(votes) / (gamma * n_learners)))  # line 4
+            counts = learner.predict_proba_one(x)
+            counts = np.array([counts.get(j, 0.0) for j in range(n_classes)])
+            share = counts / counts.sum() if counts.sum() > 0 else ones / n_classes
+            cast["distribution"].append(share)
+            cast["label"].append(np.eye(n_classes)[int(np.argmax(share))])  # argmax takes the lowest index
+        distributions.append(project_sorted(sum(cast[pool]) / (gamma * n_learners)))  # line 4
         y = np.eye(n_classes)[label]
         if regime == "agnostic":
             play = y.copy() if start == "label" else ones / n_classes
@@ -76,10 +81,10 @@ def boost(
             elif draw < play:
                 learner.learn_one(x, label, w=1.0)
             if regime == "agnostic":  # line 9
-                gradient = (2 * votes[i] - ones) / gamma - (2 * y - ones)
+                gradient = (2 * cast[votes][i] - ones) / gamma - (2 * y - ones)
                 play = project_sorted(play - step_size * gradient)
             else:
-                gradient = (2 * votes[i] @ y - 1) / gamma - 1
+                gradient = (2 * cast[votes][i] @ y - 1) / gamma - 1
                 play = float(np.clip(play - step_size * gradient, 0.0, 1.0))
     return distributions
 
@@ -104,3 +109,31 @@ def binary_boost(
             taught[t, i] = signs[t] if draws[t, i] < (1 + play) / 2 else -signs[t]
             play = float(np.clip(play - step_size * (signs[t] * votes[t, i] / gamma - 1), -1.0, 1.0))
     return chance, plays, taught
+
+
+def bet(gradients: np.ndarray, prior: np.ndarray, gradient_range: float) -> np.ndarray:
+    """Orabona & Pal (2016), Algorithm 2, as printed: plain wealth, one bettor per expert. Returns all plays."""
+    n, k = gradients.shape
+    net, wealth, play = np.zeros(k), np.ones(k), prior.copy()
+    plays = [play]
+    for t in range(1, n + 1):
+        stake = net / (t + n / 2) * wealth
+        gain = (gradients[t - 1] @ play - gradients[t - 1]) / gradient_range
+        gain = np.where(stake > 0, gain, np.maximum(gain, 0.0))
+        wealth = wealth + stake * gain
+        net = net + gain
+        weights = prior * np.maximum(net / (t + 1 + n / 2) * wealth, 0.0)
+        play = weights / weights.sum() if weights.sum() > 0 else prior.copy()
+        plays.append(play)
+    return np.array(plays)
+
+
+def adagrad(gradients: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """Gradient descent on the simplex with step diameter / sqrt(2 * sum of squared centred norms)."""
+    play, squares = start.copy(), 0.0
+    plays = [play]
+    for gradient in gradients:
+        squares += ((gradient - gradient.mean()) ** 2).sum()
+        play = project_sorted(play - np.sqrt(2.0) / np.sqrt(2.0 * squares) * gradient)
+        plays.append(play)
+    return np.array(plays)

@@ -14,12 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
+from ocoboost.cascade import Cascade
 from ocoboost.oco.domains import Simplex, UnitInterval
 from ocoboost.oco.losses import agnostic_gradients, realizable_gradients
-from ocoboost.oco.players import LABEL_START_MIXING, PLAYERS
+from ocoboost.oco.players import PLAYERS, Game
 from ocoboost.oco.projections import project_onto_simplex
 from ocoboost.randomness import RELABEL, draw_label, uniform
-from ocoboost.regimes import Agnostic, Realizable
+from ocoboost.regimes import Agnostic, Realizable, start_points
 from strategies import PLAYER_NAMES
 
 GAMMAS = [0.01, 0.1, 0.3, 0.5, 0.9, 1.0]
@@ -35,6 +36,13 @@ def averaged_votes() -> list[np.ndarray]:
     rng = np.random.default_rng(0)
     random = [rng.dirichlet(np.full(k, concentration)) for k in (2, 3, 6) for concentration in (0.2, 1.0, 5.0)]
     return [*compositions(6, 2), *compositions(6, 3), *compositions(4, 4), *random]
+
+
+def agnostic_gradient(h: np.ndarray, label: int, gamma: float) -> np.ndarray:
+    """The library's gradient, with the constant put back that turns it into the paper's."""
+    out = np.empty((1, len(h)))
+    agnostic_gradients(h[None, :], np.array([label]), gamma, out)
+    return out[0] - 1.0 / gamma + 1.0
 
 
 def projected(point: np.ndarray) -> np.ndarray:
@@ -65,26 +73,27 @@ def test_lemma_lowerbound():
 @pytest.mark.parametrize("gamma", GAMMAS)
 def test_lemma_upperbound(gamma):
     for h in averaged_votes():
-        for y in np.eye(len(h)):
-            gradient = (2 * h - 1) / gamma - (2 * y - 1)
+        for label in range(len(h)):
             # A linear function on the simplex is smallest at a vertex.
-            assert gradient.min() <= 2 * (projected(h / gamma) @ y - 1) + 1e-9
+            smallest = agnostic_gradient(h, label, gamma).min()
+            assert smallest <= 2 * (projected(h / gamma)[label] - 1) + 1e-9
 
 
 @pytest.mark.parametrize("gamma", GAMMAS)
 def test_lemma_upperbound_real(gamma):
     for h in averaged_votes():
-        for y in np.eye(len(h)):
-            slope = (2 * h @ y - 1) / gamma - 1
-            assert min(slope, 0.0) <= 2 * (projected(h / gamma) @ y - 1) + 1e-9
+        for label in range(len(h)):
+            slope = np.empty((1, 1))
+            realizable_gradients(h[None, :], np.array([label]), gamma, slope)
+            assert min(slope[0, 0], 0.0) <= 2 * (projected(h / gamma)[label] - 1) + 1e-9
 
 
 @pytest.mark.parametrize("gamma", GAMMAS)
 def test_lemma_equivalence(gamma):
     for h in averaged_votes():
-        for y in np.eye(len(h)):
+        for label, y in enumerate(np.eye(len(h))):
             for p in (y, np.full(len(h), 1 / len(h)), h):
-                left = p @ ((2 * h - 1) / gamma - (2 * y - 1))
+                left = p @ agnostic_gradient(h, label, gamma)
                 right = (2 * p - 1) @ (h / gamma - y)
                 assert left == pytest.approx(right, abs=1e-9)
 
@@ -110,40 +119,60 @@ def test_remark_small_gamma_predicts_the_plurality():
             assert projected(h / 0.01)[np.argmax(h)] == pytest.approx(1.0)
 
 
+class Scripted:
+    """A weak ensemble that votes as it is told, and remembers what it was taught."""
+
+    name = "script"
+    takes_weights = True
+    max_classes = None
+
+    def __init__(self, votes: np.ndarray) -> None:
+        self.votes = votes  # (rows, learners)
+        self.taught = np.zeros((*votes.shape, 2))
+
+    def vote_and_learn(self, learner, block, label_weights, out):
+        self.taught[:, learner] = label_weights
+        out[:] = np.eye(out.shape[1])[self.votes[:, learner]]
+
+
+@pytest.mark.parametrize("relabel", ["fractional", "random"])
 @pytest.mark.parametrize("gamma", [0.1, 0.3, 0.7, 1.0])
-def test_with_two_classes_algorithm_1_is_the_binary_booster_of_brukhim_et_al(gamma):
-    n_rows, n_learners = 60, 40
+def test_with_two_classes_algorithm_1_is_the_binary_booster_of_brukhim_et_al(gamma, relabel):
+    n_rows, n_learners, seed = 60, 40, 2
     rng = np.random.default_rng(1)
     labels = rng.integers(2, size=n_rows)
     skill = rng.random((n_rows, 1))
     votes = np.where(rng.random((n_rows, n_learners)) < skill, labels[:, None], 1 - labels[:, None])
-    draws = np.array([[uniform(np.uint64(2), RELABEL, r, i) for i in range(n_learners)] for r in range(n_rows)])
-
-    step_size = gamma / np.sqrt(n_learners)
-    signs = 2 * labels - 1
+    draws = np.array([[uniform(np.uint64(seed), RELABEL, r, i) for i in range(n_learners)] for r in range(n_rows)])
     # Their uniform draw means "the true label": ours meets label 0 first, so rows of label 1 see 1 - u.
-    their_draws = np.where(labels[:, None] == 0, draws, 1.0 - draws)
-    chance, their_plays, their_taught = naive.binary_boost(
-        2 * votes - 1, signs, their_draws, gamma=gamma, step_size=2 * step_size
+    chance, plays, taught = naive.binary_boost(
+        2 * votes - 1,
+        2 * labels - 1,
+        np.where(labels[:, None] == 0, draws, 1.0 - draws),
+        gamma=gamma,
+        step_size=2 * gamma / np.sqrt(n_learners),  # their interval is twice as long as our simplex is high
     )
 
-    regime = Agnostic()
-    game = regime.game(gamma=gamma, n_classes=2, n_learners=n_learners)
-    player = PLAYERS["gradient"]
-    plays = np.full((n_rows, 2), 0.5)
-    memory = player.begin(game.domain, plays)
-    gradients, taught = np.empty((n_rows, 2)), np.empty((n_rows, 2))
-    weights = np.ones(n_rows)
-    for i in range(n_learners):
-        true_share = plays[np.arange(n_rows), labels]
-        np.testing.assert_allclose(true_share, (1 + their_plays[:, i]) / 2, atol=1e-12)
-        regime.teach_drawn(plays, labels, weights, draws[:, i].copy(), taught)
-        np.testing.assert_array_equal(2 * taught.argmax(axis=1) - 1, their_taught[:, i])
-        regime.gradients(np.eye(2)[votes[:, i]], labels, gamma, gradients)
-        player.step(game, plays, memory, gradients, step_size, i)
-    counts = np.eye(2)[votes].sum(axis=1) / (gamma * n_learners)
-    project_onto_simplex(counts, counts)
-    np.testing.assert_allclose(counts[:, 1], chance, atol=1e-12)
+    script = Scripted(votes)
+    cascade = Cascade(
+        regime=Agnostic(),
+        gamma=gamma,
+        n_learners=n_learners,
+        relabel=relabel,
+        votes="label",
+        pool="label",
+        start="uniform",
+        player="gradient",
+        step_size=None,
+        seed=seed,
+    )
+    pooled = cascade.learn(script, range(n_rows), labels, np.ones(n_rows), n_classes=2, first_row=0)
+    if relabel == "fractional":
+        true_share = script.taught[np.arange(n_rows), :, labels]
+        np.testing.assert_allclose(true_share, (1 + plays) / 2, atol=1e-12)
+    else:
+        np.testing.assert_array_equal(2 * script.taught.argmax(axis=2) - 1, taught)
+    np.testing.assert_allclose(cascade.label_distribution(pooled)[:, 1], chance, atol=1e-12)
 
 
 def adversarial(plays: np.ndarray, label: int, k: int) -> int:
@@ -170,11 +199,7 @@ def vote_sequences(k: int, n: int) -> dict[str, object]:
 
 def measured_regret(player, regime, *, gamma, k, n, start, votes, step):
     game = regime.game(gamma=gamma, n_classes=k, n_learners=n)
-    point = game.domain.centre()
-    if start == "label":
-        vertex = np.ones(1) if game.domain.is_interval else np.eye(k)[0]
-        mixing = LABEL_START_MIXING if player.is_entropic else 0.0
-        point = (1 - mixing) * vertex + mixing * point
+    point = start_points(regime, game, np.zeros(1, dtype=np.int64), k, start=start, is_entropic=player.is_entropic)[0]
     paper_step = step == "paper" and player.uses_paper_step
     step_size = gamma / np.sqrt(n) if paper_step else player.optimal_step(game, point)
     plays = point[None, :].copy()
@@ -215,14 +240,14 @@ def test_regret_bounds_hold_for_any_gradients_within_the_games_limits(name, star
     n = data.draw(st.integers(1, 12))
     cells = st.lists(st.floats(-1, 1), min_size=domain.dimension, max_size=domain.dimension)
     gradients = np.array(data.draw(st.lists(cells, min_size=n, max_size=n)))
-    from ocoboost.oco.players import Game
-
-    norm = 1.0 if domain.is_interval else 2.0 * np.sqrt(domain.dimension)
-    game = Game(domain, n, norm, 1.0 if domain.is_interval else 2.0)
-    point = domain.centre()
-    if start == "label":
-        vertex = np.eye(domain.dimension)[0]
-        point = 0.9 * vertex + 0.1 * point if player.is_entropic else vertex
+    centred = gradients if domain.is_interval else gradients - gradients.mean(axis=1, keepdims=True)
+    spread = np.abs(gradients).max() if domain.is_interval else np.ptp(gradients, axis=1).max()
+    game = Game(domain, n, float(np.linalg.norm(centred, axis=1).max()), float(spread))
+    if min(game.gradient_bound, game.gradient_range) < 1e-6:
+        return  # nothing is at stake
+    regime = Realizable() if domain.is_interval else Agnostic()
+    first = np.zeros(1, dtype=np.int64)
+    point = start_points(regime, game, first, domain.dimension, start=start, is_entropic=player.is_entropic)[0]
     step_size = player.optimal_step(game, point)
     plays = point[None, :].copy()
     memory = player.begin(domain, plays)
@@ -260,10 +285,10 @@ def tree_votes() -> tuple[np.ndarray, np.ndarray]:
     model = OnlineAgnosticBoostClassifier(tree.HoeffdingTreeClassifier(max_depth=1), n_learners=10, gamma=0.3, seed=1)
     model.learn_many([x for x, _ in rows], [y for _, y in rows])
     state = model._state
-    prepared = [tables_row for tables_row, _ in rows]
+    block = [x for x, _ in rows]
     votes = np.empty((len(rows), len(state.labels)))
     columns = []
     for learner in range(10):
-        state.ensemble.vote(learner, prepared, votes)
+        state.ensemble.vote(learner, block, votes)
         columns.append(votes.argmax(axis=1))
     return np.array(columns).T, state.labels.indices([y for _, y in rows])

@@ -14,6 +14,7 @@ Results are equal to the bit, because draws are keyed by (seed, purpose, row, le
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -56,6 +57,7 @@ class Cascade:
     n_learners: int
     relabel: str  # "fractional" or "random"
     votes: str  # what the players see: "label" or "distribution"
+    pool: str  # what is summed for the prediction: "label" or "distribution"
     start: str  # "uniform" or "label"
     player: str
     step_size: float | str | None
@@ -67,10 +69,10 @@ class Cascade:
     def resolve_step(self, game: Game, n_classes: int) -> float:
         """The step size in force: the user's, the paper's gamma / sqrt(N), or the one that minimises the bound."""
         player = PLAYERS[self.player]
-        if isinstance(self.step_size, float | int):
+        if self.step_size is not None and not isinstance(self.step_size, str):
             return float(self.step_size)
         if self.step_size is None and player.uses_paper_step:
-            return self.gamma / float(np.sqrt(self.n_learners))
+            return self.gamma / math.sqrt(self.n_learners)
         start = self._starts(player, game, np.zeros(1, dtype=np.int64), n_classes)[0]
         return player.optimal_step(game, start)
 
@@ -118,11 +120,21 @@ class Cascade:
             pool_votes(votes, label_votes, pooled.labels, pooled.distributions)
         return pooled
 
-    def distribution(self, vote_counts: FloatArray) -> FloatArray:
-        """The booster's label distribution for pooled votes."""
-        scaled_votes = vote_counts / (self.gamma * self.n_learners)  # h_t / (γN), line 4
+    def vote_shares(self, pooled: PooledVotes) -> FloatArray:
+        """Each label's share of the pooled votes."""
+        return pooled.of(self.pool) / self.n_learners
+
+    def label_distribution(self, pooled: PooledVotes) -> FloatArray:
+        """The booster's distribution over labels."""
+        scaled_votes = pooled.of(self.pool) / (self.gamma * self.n_learners)  # h_t / (γN), line 4
         project_onto_simplex(scaled_votes, scaled_votes)  # D_t = Π(·), line 4
         return scaled_votes
+
+    def predicted_labels(self, pooled: PooledVotes) -> IntArray:
+        """The most probable label of each row; ties go to the most votes, then to the lowest index."""
+        chosen = np.empty(len(pooled.labels), dtype=np.int64)
+        modes(self.label_distribution(pooled), pooled.of(self.pool), chosen)
+        return chosen
 
     def _starts(self, player: Player, game: Game, labels: IntArray, n_classes: int) -> FloatArray:
         return start_points(self.regime, game, labels, n_classes, start=self.start, is_entropic=player.is_entropic)

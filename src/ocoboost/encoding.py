@@ -26,19 +26,19 @@ NUMBER = "numbers"
 TEXT = "text"
 
 
-def as_label(label: object, row: int) -> Label:
-    """A label as it will come back: NumPy scalars as Python scalars."""
+def as_label(label: object, where: str) -> Label:
+    """A label as it will come back: NumPy scalars as Python scalars. ``where`` says whose it is, if it is none."""
     if isinstance(label, np.generic):
         label = label.item()
     try:
         hash(label)
     except TypeError:
         raise InvalidInputError(
-            f"y: the label at row {row} is {label!r}, a {type(label).__name__}, which cannot be a dictionary key; "
+            f"{where} is {label!r}, a {type(label).__name__}, which cannot be a dictionary key; "
             "use a number, a string or a tuple."
         ) from None
     if _is_missing(label):
-        raise InvalidInputError(f"y: the label at row {row} is missing ({label!r}); drop such rows before learning.")
+        raise InvalidInputError(f"{where} is missing ({label!r}); drop such rows before learning.")
     return label
 
 
@@ -58,8 +58,8 @@ class Labels:
         self.closed = classes is not None
         self.known: list[Label] = []
         self._index: dict[Label, int] = {}
-        for label in classes or ():
-            self.add(as_label(label, len(self.known)))
+        for label in () if classes is None else classes:
+            self.add(as_label(label, f"label {len(self.known)} of classes"))
 
     def __len__(self) -> int:
         return len(self.known)

@@ -3,7 +3,7 @@
     InvalidParameterError    a constructor argument is out of its range
     InvalidInputError        a row, label or weight cannot be used; the model is as it was
     WeakLearnerError         a foreign learner raised in the middle of a row
-    BrokenModelError         learning was refused because an earlier row was only half learned
+    BrokenModelError         learning was refused because earlier rows are only partly learned
 
 The first two are both ``ValueError`` and ``TypeError``, as scikit-learn's own parameter error is: the line between
 a wrong value and a wrong type is not one that a caller should have to know.
@@ -36,4 +36,4 @@ class WeakLearnerError(RuntimeError):
 
 
 class BrokenModelError(RuntimeError):
-    """An earlier row was only half learned, so the model refuses to learn more."""
+    """Earlier rows are only partly learned, so the model refuses to learn more."""

@@ -61,24 +61,24 @@ class Count:
         return int(value) >= self.at_least and (self.below is None or int(value) < self.below)
 
     def __str__(self) -> str:
-        upper = "" if self.below is None else f" and below 2**{self.below.bit_length() - 1}"
+        upper = "" if self.below is None else f" and below {self.below}"
         return f"be a whole number of at least {self.at_least}{upper}"
 
 
 class OneOf:
-    """One of a few words; ``None`` may be among them."""
+    """One of a few words or whole numbers; ``None`` may be among them."""
 
-    def __init__(self, *choices: str | None, hint: str = "") -> None:
+    def __init__(self, *choices: str | int | None, hint: str = "") -> None:
         self.choices = choices
         self.hint = hint
 
     def __contains__(self, value: object) -> bool:
-        return (value is None or isinstance(value, str)) and value in self.choices
+        plain = value is None or (isinstance(value, str | numbers.Integral) and not isinstance(value, bool))
+        return plain and value in self.choices
 
     def __str__(self) -> str:
-        if len(self.choices) == 1:
-            return f"be {self.choices[0]!r}"
-        return "be one of " + ", ".join(repr(choice) for choice in self.choices)
+        words = ", ".join(repr(choice) for choice in self.choices)
+        return f"be {words}" if len(self.choices) == 1 else f"be one of {words}"
 
 
 class AnyOf:

@@ -46,7 +46,7 @@ class Agnostic:
         return Game(
             Simplex(n_classes),
             n_learners,
-            losses.agnostic_gradient_norm(gamma=gamma, n_classes=n_classes),
+            losses.agnostic_gradient_bound(gamma=gamma, n_classes=n_classes),
             losses.agnostic_gradient_range(gamma=gamma, n_classes=n_classes),
         )
 

@@ -40,13 +40,17 @@ def read_rows(X: Any) -> list[Row]:
     if columns is not None:
         names, values = columns
         return [as_row(dict(zip(names, cells, strict=True)), row) for row, cells in enumerate(values)]
-    if isinstance(X, Sequence) and not isinstance(X, str) and len(X) > 0 and isinstance(X[0], Mapping):
-        for row, x in enumerate(X):
-            if not isinstance(x, Mapping):
-                raise InvalidInputError(f"X: row {row} must be a dict like the rows before it, got {type(x).__name__}.")
-        return [as_row(x, row) for row, x in enumerate(X)]
-    array = _as_array(X)
-    return [as_row(dict(enumerate(values)), row) for row, values in enumerate(array.tolist())]
+    if not _are_dicts(X):
+        return [as_row(dict(enumerate(values)), row) for row, values in enumerate(_as_array(X).tolist())]
+    for row, x in enumerate(X):
+        if not isinstance(x, Mapping):
+            raise InvalidInputError(f"X: row {row} is {x!r}, but the rows before it are dicts; make it one too.")
+    return [as_row(x, row) for row, x in enumerate(X)]
+
+
+def _are_dicts(X: Any) -> bool:
+    """Whether ``X`` is a sequence of dicts; an empty sequence is one."""
+    return isinstance(X, Sequence) and not isinstance(X, str | bytes) and (len(X) == 0 or isinstance(X[0], Mapping))
 
 
 def _columns(X: Any) -> tuple[list[Hashable], Iterable[tuple[Any, ...]]] | None:
@@ -71,30 +75,31 @@ def _is_pandas(X: Any) -> bool:
 
 
 def _as_array(X: Any) -> np.ndarray[Any, Any]:
+    must = "X must be a two-dimensional array (one row per example), a data frame or a list of dicts"
     try:
-        array = np.asarray(X)
+        # Lists may mix numbers and text, which NumPy would make text of.
+        array = np.asarray(X, dtype=object if isinstance(X, Sequence) else None)
     except ValueError:
-        array = None
-    if array is None or array.ndim != 2:
-        shape = "rows of unequal length" if array is None else f"shape {array.shape}"
-        raise InvalidInputError(
-            f"X must be a two-dimensional array, a data frame or a list of dicts, got {type(X).__name__} with {shape}."
-        )
+        raise InvalidInputError(f"{must}, got {type(X).__name__} with rows of unequal length.") from None
+    if array.ndim != 2 or array.dtype.names is not None:
+        raise InvalidInputError(f"{must}, got {type(X).__name__} with shape {array.shape} and type {array.dtype}.")
     return array
 
 
 def read_labels(y: Any, n_rows: int) -> list[Label]:
     """One label per row."""
     if isinstance(y, str | bytes | Mapping) or not hasattr(y, "__iter__"):
-        raise InvalidInputError(f"y must hold one label per row, got {type(y).__name__} {y!r}.")
+        raise InvalidInputError(f"y must hold one label per row, got {type(y).__name__} {y!r}; put it in a list.")
     if getattr(y, "ndim", 1) != 1:
         raise InvalidInputError(f"y must be one-dimensional, got shape {y.shape}; y.ravel() flattens a single column.")
-    labels = y.to_list() if hasattr(y, "to_list") else y.tolist() if hasattr(y, "tolist") else list(y)
-    if len(labels) != n_rows:
-        raise InvalidInputError(
-            f"X and y must have as many rows as each other, got {n_rows} rows in X and {len(labels)} in y."
-        )
-    return [as_label(label, row) for row, label in enumerate(labels)]
+    labels = _as_list(y)
+    _check_length("y", labels, n_rows)
+    return [read_label(label, row) for row, label in enumerate(labels)]
+
+
+def read_label(label: object, row: int = 0) -> Label:
+    """One label."""
+    return as_label(label, f"y: the label at row {row}")
 
 
 def read_weights(w: Any, n_rows: int) -> FloatArray:
@@ -105,17 +110,29 @@ def read_weights(w: Any, n_rows: int) -> FloatArray:
         return np.full(n_rows, _as_weight(w, 0))
     if isinstance(w, str | Mapping) or not hasattr(w, "__iter__"):
         raise InvalidInputError(f"w must be a number, or one number per row, got {type(w).__name__} {w!r}.")
-    weights = [_as_weight(weight, row) for row, weight in enumerate(w)]
-    if len(weights) != n_rows:
-        raise InvalidInputError(
-            f"X and w must have as many rows as each other, got {n_rows} rows in X and {len(weights)} in w."
-        )
+    weights = [_as_weight(weight, row) for row, weight in enumerate(_as_list(w))]
+    _check_length("w", weights, n_rows)
     return np.array(weights, dtype=np.float64)
+
+
+def _as_list(values: Any) -> list[Any]:
+    """Python scalars of a list, an array or a series of any library."""
+    for method in ("to_pylist", "to_list", "tolist"):  # PyArrow; pandas and polars; NumPy
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    return list(values)
+
+
+def _check_length(name: str, values: list[Any], n_rows: int) -> None:
+    if len(values) != n_rows:
+        raise InvalidInputError(
+            f"{name}: there are {n_rows} rows in X and {len(values)} in {name}; give {name} one entry per row."
+        )
 
 
 def _as_weight(weight: Any, row: int) -> float:
     if not isinstance(weight, numbers.Real) or not math.isfinite(weight) or weight < 0.0:
-        raise InvalidInputError(f"w: the weight at row {row} is {weight!r}; weights are finite numbers of at least 0.")
+        raise InvalidInputError(f"w: the weight at row {row} is {weight!r}; it must be a finite number of at least 0.")
     return float(weight)
 
 
@@ -130,13 +147,18 @@ def make_labels(X: Any, labels: list[Label | None]) -> Any:
 
 
 def make_matrix(X: Any, labels: Sequence[Label], matrix: FloatArray) -> Any:
-    """Numbers per row and label, as a frame of ``X``'s library with a column per label, or else as an array."""
+    """Numbers per row and label: a frame of ``X``'s library with a column per label, dicts for dicts, or an array."""
     frame = _as_frame(X)
     if frame is None:
-        return matrix
+        return [dict(zip(labels, row, strict=True)) for row in matrix.tolist()] if _are_dicts(X) else matrix
     if _is_pandas(X):
         namespace = nw.get_native_namespace(X)
         columns = namespace.Index(list(labels), tupleize_cols=False)
         return namespace.DataFrame(matrix, index=X.index, columns=columns)
-    data = {str(label): matrix[:, column] for column, label in enumerate(labels)}
+    data = {str(label): matrix[:, column] for column, label in enumerate(labels)}  # their names are strings
+    if len(data) < len(labels):
+        raise InvalidInputError(
+            f"X: labels {list(labels)!r} do not have distinct column names in {frame.implementation.name.lower()}; "
+            "pass a pandas frame or a list of dicts."
+        )
     return nw.from_dict(data, backend=frame.implementation).to_native()

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 import naive
 from ocoboost.oco.domains import Simplex, UnitInterval
-from ocoboost.oco.losses import agnostic_gradient_norm, agnostic_gradient_range, agnostic_gradients
+from ocoboost.oco.losses import agnostic_gradient_bound, agnostic_gradient_range, agnostic_gradients
 from ocoboost.oco.players import PLAYERS, Game
 from strategies import PLAYER_NAMES
 
@@ -109,7 +109,7 @@ def test_lazy_descent_has_its_closed_form_in_the_vote_counts(votes, label):
     game = Game(
         Simplex(k),
         len(votes),
-        agnostic_gradient_norm(gamma=gamma, n_classes=k),
+        agnostic_gradient_bound(gamma=gamma, n_classes=k),
         agnostic_gradient_range(gamma=gamma, n_classes=k),
     )
     gradients = np.empty((len(votes), k))
@@ -135,6 +135,31 @@ def test_exponentiated_gradient_on_the_interval_is_the_logistic_of_minus_the_gra
     game, gradients = random_game(UnitInterval(), 12, seed=8)
     history = play_through(PLAYERS["exponentiated"], game, np.array([0.5]), gradients, 0.4)
     np.testing.assert_allclose(history[1:], 1.0 / (1.0 + np.exp(0.4 * gradients.cumsum(axis=0))), atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_coin_betting_is_the_published_algorithm(seed):
+    domain = Simplex(4)
+    game, gradients = random_game(domain, 30, seed=seed)
+    prior = np.random.default_rng(seed).dirichlet(np.ones(4))
+    history = play_through(PLAYERS["coin"], game, prior, gradients, 0.0)
+    np.testing.assert_allclose(history, naive.bet(gradients, prior, game.gradient_range), atol=1e-12)
+
+
+def test_coin_betting_on_the_interval_bets_on_the_two_sides():
+    game, gradients = random_game(UnitInterval(), 30, seed=3)
+    history = play_through(PLAYERS["coin"], game, np.array([0.3]), gradients, 0.0)
+    pairs = np.hstack([gradients, np.zeros_like(gradients)])
+    twin = naive.bet(pairs, np.array([0.3, 0.7]), game.gradient_range)
+    np.testing.assert_allclose(history[:, 0], twin[:, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 5])
+def test_scale_free_descent_is_adagrad_with_one_step_size(k):
+    game, gradients = random_game(Simplex(k), 30, seed=4)
+    start = np.eye(k)[0]
+    history = play_through(PLAYERS["scale-free"], game, start, gradients, 0.0)
+    np.testing.assert_allclose(history, naive.adagrad(gradients, start), atol=1e-10)
 
 
 @pytest.mark.parametrize("name", PLAYER_NAMES)

@@ -37,15 +37,16 @@ PARAMETERS = [
     ({"step_size": -1.0}, "step_size must be one of None, 'optimal', or be a finite number above 0, got -1.0"),
     ({"step_size": float("inf")}, "step_size must"),
     ({"player": "coin", "step_size": 0.1}, "step_size must be None, got 0.1 .*player 'coin' sets its own steps"),
-    ({"n_jobs": 0}, "n_jobs must"),
-    ({"seed": -1}, "seed must"),
-    ({"seed": 2**64}, "seed must"),
+    ({"n_jobs": 0}, r"n_jobs must be -1, or be a whole number of at least 1, got 0 \(-1 means all cores\)"),
+    ({"seed": -1}, "seed must be None, or be a whole number of at least 0 and below 18446744073709551616, got -1"),
+    ({"seed": 2**64}, "seed must be None"),
     ({"classes": []}, "classes must be None or a sequence of distinct labels"),
     ({"classes": ["a", "a"]}, "classes must be None or a sequence of distinct labels"),
     ({"classes": "ab"}, "classes must be None or a sequence of distinct labels"),
-    ({"classes": 3}, "classes must be None or a sequence of labels, got 3"),
-    ({"classes": [["a"]]}, "classes must be None or a sequence of labels"),
-    ({"classes": ["a", None]}, "classes must be None or a sequence of labels"),
+    ({"classes": 3}, "classes must be None or a sequence of distinct labels, got 3"),
+    ({"classes": [["a"]]}, r"classes must be None or a sequence of distinct labels.*\(label 0 of classes is \['a'\]"),
+    ({"classes": {"a", "b"}}, "classes must be None or a sequence of distinct labels"),
+    ({"classes": ["a", None]}, "label 1 of classes is missing"),
     ({"learner": DecisionTreeClassifier()}, "learner must be a classifier that can learn online"),
     ({"learner": SGDRegressor()}, "learner must be a classifier that can learn online"),
     ({"learner": linear_model.LinearRegression()}, "learner must be a classifier that can learn online"),
@@ -72,7 +73,7 @@ def test_bad_parameters(booster, parameters, message):
 
 
 BLOCKS = [
-    ([GOOD], ["x", "y"], None, "1 rows in X and 2 in y"),
+    ([GOOD], ["x", "y"], None, "there are 1 rows in X and 2 in y; give y one entry per row"),
     ([GOOD, {"a": float("inf")}], ["x", "y"], None, "column 'a' at row 1 is inf, which is not a finite number"),
     (np.array([[1.0, -np.inf]]), ["x"], None, "column 1 at row 0 is -inf"),
     ([{"a": 10**400}], ["x"], None, "column 'a' at row 0"),
@@ -87,17 +88,18 @@ BLOCKS = [
     ([GOOD], "x", None, "y must hold one label per row, got str 'x'"),
     ([GOOD], 3, None, "y must hold one label per row, got int 3"),
     ([GOOD], np.array([["x"]]), None, r"y must be one-dimensional, got shape \(1, 1\)"),
-    ([GOOD], ["x"], [-1.0], "weight at row 0 is -1.0; weights are finite numbers of at least 0"),
+    ([GOOD], ["x"], [-1.0], "weight at row 0 is -1.0; it must be a finite number of at least 0"),
     ([GOOD, GOOD], ["x", "y"], [1.0, float("nan")], "weight at row 1 is nan"),
     ([GOOD], ["x"], [float("inf")], "weight at row 0 is inf"),
     ([GOOD], ["x"], ["1"], "weight at row 0 is '1'"),
-    ([GOOD], ["x"], [1.0, 1.0], "1 rows in X and 2 in w"),
+    ([GOOD], ["x"], [1.0, 1.0], "there are 1 rows in X and 2 in w; give w one entry per row"),
     ([GOOD], ["x"], "1", "w must be a number, or one number per row"),
     (GOOD, ["x"], None, "X must be a table of rows, got one dict"),
-    ([GOOD, 5], ["x", "y"], None, "row 1 must be a dict like the rows before it, got int"),
+    ([GOOD, 5], ["x", "y"], None, "row 1 is 5, but the rows before it are dicts; make it one too"),
     (np.zeros(3), ["x"] * 3, None, r"X must be a two-dimensional array.*shape \(3,\)"),
-    ([[1.0], [1.0, 2.0]], ["x"] * 2, None, "X must be a two-dimensional array.*rows of unequal length"),
+    ([[1.0], [1.0, 2.0]], ["x"] * 2, None, r"X must be a two-dimensional array.*shape \(2,\) and type object"),
     (pd.DataFrame([[1, 2]], columns=["a", "a"]), ["x"], None, "column names must be distinct"),
+    (np.zeros(2, dtype=[("a", float)]), ["x"] * 2, None, "X must be a two-dimensional array"),
     (None, ["x"], None, "X must be a two-dimensional array"),
     ("text", ["x"], None, "X must be a two-dimensional array"),
 ]
@@ -112,7 +114,7 @@ def test_a_block_with_one_bad_row_is_rejected_whole(booster, X, y, w, message, u
         model.learn_many([GOOD, {"a": 3.0, "c": "red"}], ["x", "y"])
     before = pickle.dumps(model)
     for method in (model.learn_many, model.predict_learn_many):
-        with pytest.raises(InvalidInputError, match=message):
+        with pytest.raises(InvalidInputError, match=f"^{booster.__name__}: .*{message}"):
             method(X, y, w=w)
     assert pickle.dumps(model) == before
 
@@ -136,7 +138,7 @@ def test_learn_one_rejects_what_learn_many_rejects(booster, x, y, w):
     model = booster(Bins(), n_learners=2, seed=1)
     model.learn_one(GOOD, "x")
     before = pickle.dumps(model)
-    with pytest.raises(InvalidInputError):
+    with pytest.raises(InvalidInputError, match=f"^{booster.__name__}: "):
         model.learn_one(x, y, w=w)
     assert pickle.dumps(model) == before
 
@@ -166,7 +168,7 @@ def test_a_third_class_is_refused_for_a_binary_learner(booster):
     model.learn_many([GOOD, GOOD], ["x", "y"])
     before = pickle.dumps(model)
     with pytest.raises(
-        InvalidInputError, match="label at row 1 is 'z', the third, and LogisticRegression tells only two"
+        InvalidInputError, match="label at row 1 is 'z', one more than the 2 labels that LogisticRegression tells apart"
     ):
         model.learn_many([GOOD, GOOD], ["x", "z"])
     assert pickle.dumps(model) == before
@@ -189,7 +191,9 @@ def test_a_learner_that_raises_is_named_and_the_model_refuses_to_go_on(booster):
         WeakLearnerError, match=r"learner 0 \(Fragile\) raised ZeroDivisionError: tick while learning row 3"
     ):
         model.learn_many([GOOD, {"bomb": 1}, GOOD], ["x", "y", "x"])
-    with pytest.raises(BrokenModelError, match="learning row 3, so a row is only half learned; call reset"):
+    with pytest.raises(
+        BrokenModelError, match="learning row 3, so rows from there on may be partly learned; call reset"
+    ):
         model.learn_one(GOOD, "x")
     reloaded = pickle.loads(pickle.dumps(model))
     with pytest.raises(BrokenModelError):
@@ -198,6 +202,28 @@ def test_a_learner_that_raises_is_named_and_the_model_refuses_to_go_on(booster):
     model.reset()
     model.learn_one(GOOD, "x")
     assert model.n_rows_ == 1
+
+
+def test_a_learner_that_raises_while_a_new_label_is_predicted_breaks_the_model_too():
+    class Shy(Bins):
+        """Refuses to vote on rows marked so."""
+
+        def predict_proba_one(self, x, **kwargs):
+            if x.get("bomb"):
+                raise ZeroDivisionError("tick")
+            return super().predict_proba_one(x)
+
+    model = OnlineAgnosticBoostClassifier(Shy(), n_learners=2)
+    message = r"learner 0 \(Shy\) raised ZeroDivisionError: tick while voting on row 2"
+    with pytest.raises(WeakLearnerError, match=message):
+        model.predict_learn_many([GOOD, GOOD, {"bomb": 1}], ["x", "x", "new"])
+    with pytest.raises(BrokenModelError, match="voting on row 2"):
+        model.learn_one(GOOD, "x")
+    fresh = OnlineAgnosticBoostClassifier(Shy(), n_learners=2)
+    fresh.learn_one(GOOD, "x")
+    with pytest.raises(WeakLearnerError):
+        fresh.predict_one({"bomb": 1})
+    fresh.learn_one(GOOD, "y")  # a failed prediction harms nothing
 
 
 def test_an_interrupted_model_refuses_to_go_on():
@@ -210,7 +236,7 @@ def test_an_interrupted_model_refuses_to_go_on():
     model = OnlineAgnosticBoostClassifier(Impatient(), n_learners=2)
     with pytest.raises(KeyboardInterrupt):
         model.learn_one(GOOD, "x")
-    with pytest.raises(BrokenModelError, match="learning was interrupted"):
+    with pytest.raises(BrokenModelError, match="learning was interrupted at row 0"):
         model.learn_one(GOOD, "x")
 
 

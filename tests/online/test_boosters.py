@@ -29,11 +29,31 @@ Y = [y for _, y in ROWS]
 
 @pytest.mark.parametrize("start", ["uniform", "label"])
 @pytest.mark.parametrize("relabel", ["fractional", "random"])
-@pytest.mark.parametrize("gamma", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize(
+    ("gamma", "votes", "pool", "step_size"),
+    [
+        (0.1, "label", "label", None),
+        (0.5, "label", "distribution", None),
+        (0.5, "distribution", "label", np.float32(0.125)),
+        (0.3, "distribution", "distribution", "optimal"),
+        (1.0, "label", "label", 1),
+    ],
+)
 @pytest.mark.parametrize("booster", BOOSTERS)
-def test_with_classes_given_it_is_the_papers_algorithm(booster, gamma, relabel, start):
+def test_with_classes_given_it_is_the_papers_algorithm(booster, gamma, relabel, start, votes, pool, step_size):
     classes = ["L", "B", "R"]
-    model = booster(Bins(), n_learners=6, gamma=gamma, relabel=relabel, start=start, classes=classes, seed=9)
+    model = booster(
+        Bins(),
+        n_learners=6,
+        gamma=gamma,
+        relabel=relabel,
+        start=start,
+        votes=votes,
+        pool=pool,
+        step_size=step_size,
+        classes=classes,
+        seed=9,
+    )
     twins = [Bins(derive_seed(9, learner)) for learner in range(6)]
     indexed = [(x, classes.index(y)) for x, y in ROWS]
     expected = naive.boost(
@@ -45,12 +65,23 @@ def test_with_classes_given_it_is_the_papers_algorithm(booster, gamma, relabel, 
         relabel=relabel,
         start=start,
         seed=9,
+        votes=votes,
+        pool=pool,
+        step_size=expected_step(REGIMES[booster], start, gamma, 6) if step_size == "optimal" else step_size,
     )
     for (x, y), distribution in zip(ROWS, expected, strict=True):
         ours = model.predict_proba_one(x)
         assert list(ours) == classes
         np.testing.assert_allclose(list(ours.values()), distribution, atol=1e-12)
         model.learn_one(x, y)
+
+
+def expected_step(regime, start, gamma, n_learners):
+    """R / (G sqrt(N)) with three classes, from the formulas in docs/design.md."""
+    if regime == "realizable":
+        return (1.0 if start == "label" else 0.5) / ((1 / gamma + 1) * math.sqrt(n_learners))
+    bound = math.sqrt(4 * (1 / gamma**2 + 1) - 4 * (1 / gamma - 1) ** 2 / 3)
+    return (math.sqrt(2) if start == "label" else math.sqrt(2 / 3)) / (bound * math.sqrt(n_learners))
 
 
 @pytest.mark.parametrize("booster", BOOSTERS)
@@ -70,7 +101,7 @@ def test_unit_weights_equal_no_weights(booster):
     one, other = booster(Bins(), n_learners=3, seed=1), booster(Bins(), n_learners=3, seed=1)
     one.learn_many(X, Y)
     other.learn_many(X, Y, w=pd.Series([1] * len(X)))
-    assert one.predict_proba_many(X).tolist() == other.predict_proba_many(X).tolist()
+    assert one.predict_proba_many(X) == other.predict_proba_many(X)
 
 
 @pytest.mark.parametrize("booster", BOOSTERS)
@@ -139,10 +170,9 @@ def test_dicts_arrays_and_frames_are_the_same_rows(booster):
         assert all(type(label) is str for label in models[kind].classes_)
     expected = models["dicts"].predict_proba_many(X)
     for kind in ("pandas", "polars", "arrow"):
-        np.testing.assert_array_equal(models[kind].predict_proba_many(X), expected)
-    np.testing.assert_array_equal(
-        models["array"].predict_proba_many(values), models["numbered"].predict_proba_many(numbered)
-    )
+        assert models[kind].predict_proba_many(X) == expected
+    shares = models["numbered"].predict_proba_many(numbered)
+    assert models["array"].predict_proba_many(values).tolist() == [list(row.values()) for row in shares]
 
 
 def test_predictions_come_back_in_the_callers_kind():
@@ -160,6 +190,63 @@ def test_predictions_come_back_in_the_callers_kind():
     assert polars.to_list() == expected
     assert model.predict_proba_many(pl.DataFrame(X)).columns == model.classes_
     assert model.predict_many(X) == expected
+    assert model.predict_proba_many(X)[3] == model.predict_proba_one(X[3])
+    array = np.array([list(x.values()) for x in X])
+    assert model.predict_proba_many(array).shape == (len(X), 3)
+
+
+def test_labels_that_polars_cannot_tell_apart_are_an_error():
+    model = OnlineAgnosticBoostClassifier(Bins(), n_learners=2)
+    model.learn_many([{"a": 1}, {"a": 2}], [1, "1"])
+    with pytest.raises(ValueError, match="do not have distinct column names in polars"):
+        model.predict_proba_many(pl.DataFrame({"a": [1]}))
+
+
+def test_lists_of_lists_may_mix_numbers_and_text():
+    model = OnlineAgnosticBoostClassifier(Bins(), n_learners=2)
+    model.learn_many([[1.0, "red"], [2.0, "blue"]], ["x", "y"])
+    assert model._state.schema.kinds == {0: "numbers", 1: "text"}
+    model.learn_many([], [])
+    model.learn_many(np.empty((0, 2)), [])
+    assert model.predict_many([]) == []
+    assert model.n_rows_ == 2
+
+
+def test_labels_and_weights_may_come_from_any_library():
+    table = pl.DataFrame({"a": [1.0, 2.0], "y": ["p", "q"], "w": [0.5, 2.0]}).to_arrow()
+    model = OnlineAgnosticBoostClassifier(Bins(), n_learners=2)
+    model.learn_many(table.select(["a"]), table["y"], w=table["w"])
+    model.learn_many(pd.DataFrame({"a": [1, 2]}), pd.Categorical(["q", "p"]), w=pd.Series([1, 1]))
+    model.learn_many([{"a": 1}], (label for label in ["p"]), w=(weight for weight in [1.0]))
+    assert model.classes_ == ["p", "q"]
+    assert {type(label) for label in model.classes_} == {str}
+
+
+@pytest.mark.parametrize("classes", [np.array(["L", "B", "R"]), pd.Index(["L", "B", "R"]), ("L", "B", "R")], ids=type)
+def test_classes_may_be_any_sequence(classes):
+    model = OnlineAgnosticBoostClassifier(Bins(), n_learners=2, classes=classes)
+    assert model.classes_ == ["L", "B", "R"]
+    model.learn_many(X, Y)
+    assert model.classes_ == ["L", "B", "R"]
+
+
+def test_parameters_are_fixed_at_first_use_until_reset():
+    model = OnlineAgnosticBoostClassifier(Bins(), n_learners=3, gamma=1.0, seed=1)
+    model.learn_many(X, Y)
+    before = model.predict_proba_one(X[0])
+    model.gamma, model.pool = 0.01, "distribution"
+    assert model.predict_proba_one(X[0]) == before
+    model.reset()
+    model.learn_many(X, Y)
+    assert model._state.cascade.gamma == 0.01
+
+
+def test_named_nominal_features_are_the_learners_to_know():
+    numbers = [({"code": i % 4}, "even" if i % 2 == 0 else "odd") for i in range(200)]
+    learner = tree.HoeffdingTreeClassifier(nominal_attributes=["code"], grace_period=20)
+    model = OnlineAgnosticBoostClassifier(learner, n_learners=3, gamma=0.7, start="label", seed=1)
+    predictions = model.predict_learn_many([x for x, _ in numbers], [y for _, y in numbers])
+    assert predictions[-100:] == [y for _, y in numbers[-100:]]
 
 
 @pytest.mark.parametrize("labels", [[True, False], [0, 1], ["a", "b"], [(1, "u"), (2, "v")], [1.5, "mixed"]])
@@ -219,14 +306,14 @@ def test_clones_have_different_seeds_and_the_booster_is_repeatable():
         model.learn_many(X, Y)
     seeds = {learner.seed for learner in models[0]._state.ensemble.learners}
     assert len(seeds) == 3
-    assert models[0].predict_proba_many(X).tolist() == models[1].predict_proba_many(X).tolist()
+    assert models[0].predict_proba_many(X) == models[1].predict_proba_many(X)
 
 
 def test_two_unseeded_models_differ():
     models = [OnlineAgnosticBoostClassifier(Weightless(), n_learners=8, gamma=0.9) for _ in range(2)]
     for model in models:
         model.learn_many(X, Y)
-    assert models[0].vote_shares_many(X).tolist() != models[1].vote_shares_many(X).tolist()
+    assert models[0].vote_shares_many(X) != models[1].vote_shares_many(X)
 
 
 def test_reset_forgets_everything():

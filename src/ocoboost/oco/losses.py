@@ -32,7 +32,7 @@ def realizable_gradients(votes, labels, gamma, out):  # type: ignore[no-untyped-
         out[row, 0] = (2.0 * votes[row, labels[row]] - 1.0) / gamma - 1.0
 
 
-def agnostic_gradient_norm(*, gamma: float, n_classes: int) -> float:
+def agnostic_gradient_bound(*, gamma: float, n_classes: int) -> float:
     """Largest Euclidean norm of an agnostic gradient, measured along the simplex (its mean taken out).
 
     It is reached by a vote for a wrong label. At k = 2 it is sqrt(2) * (1 + 1 / gamma).

@@ -13,6 +13,7 @@ for every sequence of gradients within the game's norm and range, also for adver
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -32,12 +33,11 @@ class Game:
 
     domain: Domain
     n_steps: int
-    gradient_norm: float  # largest Euclidean norm of a gradient, along the domain
+    gradient_bound: float  # largest Euclidean norm of a gradient, along the domain
     gradient_range: float  # largest difference between two coordinates; on the interval, largest |g|
 
 
-@dataclass(frozen=True)
-class Player:
+class Player(ABC):
     """A family of moves. Instances are stateless; a row's state is its play and its memory."""
 
     name: ClassVar[str]
@@ -50,9 +50,9 @@ class Player:
         """The step size that minimises this player's regret bound (0 for players that have none)."""
         return 0.0
 
+    @abstractmethod
     def regret_bound(self, game: Game, start: FloatArray, step_size: float) -> float:
-        """The most regret this player can have in ``game`` from ``start``."""
-        raise NotImplementedError
+        """The most regret this player can have in ``game`` from ``start``; players without a step ignore it."""
 
     def memory_size(self, domain: Domain) -> int:
         """Numbers a row's memory holds."""
@@ -91,13 +91,13 @@ class GradientDescent(Player):
 
     def optimal_step(self, game: Game, start: FloatArray) -> float:
         radius = game.domain.radius(start)
-        return radius / (game.gradient_norm * math.sqrt(game.n_steps)) if game.gradient_norm > 0.0 else 0.0
+        return radius / (game.gradient_bound * math.sqrt(game.n_steps)) if game.gradient_bound > 0.0 else 0.0
 
     def regret_bound(self, game: Game, start: FloatArray, step_size: float) -> float:
-        if game.gradient_norm == 0.0:
+        if game.gradient_bound == 0.0:
             return 0.0
         distance = game.domain.radius(start) ** 2 / (2.0 * step_size)
-        return distance + 0.5 * step_size * game.n_steps * game.gradient_norm**2
+        return distance + 0.5 * step_size * game.n_steps * game.gradient_bound**2
 
 
 class LazyGradientDescent(GradientDescent):
@@ -141,8 +141,8 @@ class ScaleFree(Player):
     def memory_size(self, domain: Domain) -> int:
         return 1
 
-    def regret_bound(self, game: Game, start: FloatArray, step_size: float = 0.0) -> float:
-        return math.sqrt(2.0 * game.n_steps) * game.domain.diameter * game.gradient_norm
+    def regret_bound(self, game: Game, start: FloatArray, step_size: float) -> float:
+        return math.sqrt(2.0 * game.n_steps) * game.domain.diameter * game.gradient_bound
 
 
 class CoinBetting(Player):
@@ -155,7 +155,7 @@ class CoinBetting(Player):
     def memory_size(self, domain: Domain) -> int:
         return 10 if domain.is_interval else 3 * domain.dimension
 
-    def regret_bound(self, game: Game, start: FloatArray, step_size: float = 0.0) -> float:
+    def regret_bound(self, game: Game, start: FloatArray, step_size: float) -> float:
         if game.gradient_range == 0.0:
             return 0.0
         return game.gradient_range * math.sqrt(3.0 * game.n_steps * (3.0 + game.domain.divergence(start)))

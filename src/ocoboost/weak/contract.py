@@ -14,7 +14,7 @@ class WeakEnsemble(Protocol):
 
     A vote is a distribution over the labels known so far, written to ``out`` of shape (rows, classes). A learner that
     was never taught votes uniformly. Labels are indices; ``label_weights`` has shape (rows, classes), and a row of
-    zeros is voted on but not taught.
+    zeros is voted on but not taught. The number of classes may grow from one block to the next.
     """
 
     @property
@@ -33,7 +33,11 @@ class WeakEnsemble(Protocol):
         """Raise ``InvalidInputError`` if these rows cannot be learned (or voted on)."""
 
     def prepare(self, rows: Sequence[Row], schema: Schema, *, learning: bool) -> Sequence[Any]:
-        """The rows in the form the learners eat; called once per block, before the loop over learners."""
+        """The rows in the form the learners eat; called once per block, before the loop over learners.
+
+        Before learning, the schema already holds every column and category of the rows. Before voting it may not:
+        what is unknown then counts as missing.
+        """
 
     def vote(self, learner: int, block: Sequence[Any], out: FloatArray) -> None:
         """Vote on every row of a prepared block."""

@@ -80,6 +80,7 @@ class RiverEnsemble(ForeignEnsemble):
     def __init__(self, learner: Any, n_learners: int, seed: int) -> None:
         clones = [_clone_river(learner, derive_seed(seed, number)) for number in range(n_learners)]
         super().__init__(str(learner) if hasattr(learner, "_get_params") else type(learner).__name__, clones)
+        self._has_shares = hasattr(learner, "predict_proba_one")
         last_step = getattr(learner, "_last_step", learner)  # a pipeline passes w on to a last step that declares it
         self.takes_weights = "w" in inspect.signature(last_step.learn_one).parameters
         self._is_binary = is_binary_river(learner)
@@ -90,13 +91,14 @@ class RiverEnsemble(ForeignEnsemble):
         return [{name: value for name, value in row.items() if value is not None} for row in rows]
 
     def _vote_row(self, learner: int, row: Any, n_classes: int) -> list[float]:
-        model = self.learners[learner]
-        try:
-            shares = model.predict_proba_one(row)
-        except (AttributeError, NotImplementedError):
-            label = model.predict_one(row)
-            shares = {} if label is None else {label: 1.0}
-        return [float(shares.get(label, 0.0)) for label in range(n_classes)]
+        if self._has_shares:
+            try:
+                shares = self.learners[learner].predict_proba_one(row)
+                return [float(shares.get(label, 0.0)) for label in range(n_classes)]
+            except NotImplementedError:  # how River classifiers say that they predict labels only
+                self._has_shares = False
+        label = self.learners[learner].predict_one(row)
+        return [1.0 if label == index and label is not None else 0.0 for index in range(n_classes)]
 
     def _teach_row(self, learner: int, row: Any, label_weights: list[float]) -> None:
         model = self.learners[learner]
@@ -173,6 +175,13 @@ class SklearnEnsemble(ForeignEnsemble):
         weights = {"sample_weight": np.array([label_weights[label] for label in taught])} if self.takes_weights else {}
         self.learners[learner].partial_fit(rows, np.array(taught), classes=self._classes, **weights)
         self._taught[learner] = True
+
+
+def make_ensemble(learner: Any, n_learners: int, seed: int, n_classes: int) -> ForeignEnsemble:
+    """N clones of a learner that is River-like or scikit-learn-like; the latter must know ``n_classes``."""
+    if is_river_like(learner):
+        return RiverEnsemble(learner, n_learners, seed)
+    return SklearnEnsemble(learner, n_learners, seed, n_classes)
 
 
 def is_river_like(learner: Any) -> bool:
