@@ -1,6 +1,8 @@
 # On a machine with Python and make, `make demo` and `make test` do all their own set-up.
 PYTHON ?= python3
 BIN := .venv/bin
+# Numba's cache does not notice an edited callee in another module, so it is kept apart for every state of the sources.
+export NUMBA_CACHE_DIR := $(CURDIR)/.cache/numba-$(shell find src -name '*.py' | sort | xargs cat | cksum | cut -d' ' -f1)
 
 .PHONY: demo test test-slow test-nojit lint type bench clean
 

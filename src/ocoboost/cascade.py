@@ -141,7 +141,9 @@ class Cascade:
 
 
 @njit(cache=True, nogil=True)
-def pool_votes(votes, label_votes, label_counts, distribution_sums):  # type: ignore[no-untyped-def]
+def pool_votes(
+    votes: FloatArray, label_votes: FloatArray, label_counts: FloatArray, distribution_sums: FloatArray
+) -> None:
     """Turn one learner's vote distributions into label votes (ties to the lowest index) and add both to the pools."""
     for row in range(votes.shape[0]):
         best = 0
@@ -155,7 +157,7 @@ def pool_votes(votes, label_votes, label_counts, distribution_sums):  # type: ig
 
 
 @njit(cache=True, nogil=True)
-def modes(distributions, vote_counts, out):  # type: ignore[no-untyped-def]
+def modes(distributions: FloatArray, vote_counts: FloatArray, out: IntArray) -> None:
     """The most probable label of each row; ties go to the most votes, then to the lowest index."""
     for row in range(distributions.shape[0]):
         best = 0

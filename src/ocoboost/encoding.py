@@ -28,11 +28,11 @@ TEXT = "text"
 
 def as_label(label: object, where: str) -> Label:
     """A label as it will come back: NumPy scalars as Python scalars. ``where`` says whose it is, if it is none."""
-    if isinstance(label, np.generic):
-        label = label.item()
+    if isinstance(label, np.generic) and not isinstance(label, np.datetime64 | np.timedelta64):
+        label = label.item()  # of a date it would be an integer, or not, depending on the unit
     try:
         hash(label)
-    except TypeError:
+    except Exception:
         raise InvalidInputError(
             f"{where} is {label!r}, a {type(label).__name__}, which cannot be a dictionary key; "
             "use a number, a string or a tuple."
@@ -47,8 +47,8 @@ def _is_missing(value: object) -> bool:
         return True
     try:
         return bool(value != value)  # noqa: PLR0124, true of NaN and NaT only
-    except (TypeError, ValueError):  # pandas' NA has no truth value
-        return True
+    except (TypeError, ValueError, ArithmeticError):
+        return type(value).__name__ == "NAType"  # pandas' NA has no truth value; arrays have none either
 
 
 class Labels:
@@ -88,10 +88,9 @@ class Labels:
 def sorted_names(names: Iterable[Hashable]) -> list[Hashable]:
     """Names in an order that does not depend on how they arrived."""
     names = list(names)
-    try:
+    if all(type(name) is str for name in names) or all(type(name) is int for name in names):
         return sorted(names)  # type: ignore[type-var]
-    except TypeError:  # names of several types
-        return sorted(names, key=lambda name: (type(name).__name__, repr(name)))
+    return sorted(names, key=lambda name: (type(name).__name__, repr(name)))  # sets and NaN have no total order
 
 
 def as_row(x: Mapping[Any, Any], row: int) -> Row:
@@ -106,10 +105,10 @@ def _as_value(value: object, name: Hashable, row: int) -> Value:
         if math.isnan(value):
             return None
         raise _infinite(value, name, row)
-    if isinstance(value, np.generic):
-        return _as_value(value.item(), name, row)
+    if isinstance(value, np.floating | np.integer | np.bool_ | np.str_):
+        return _as_value(float(value) if isinstance(value, np.longdouble) else value.item(), name, row)
     if isinstance(value, str):
-        return str(value)
+        return str.__str__(value)  # the text itself, also of an Enum's member
     if isinstance(value, numbers.Real):
         try:
             float(value)

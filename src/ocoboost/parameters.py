@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,16 +31,17 @@ class Between:
     hint: str = ""
 
     def __contains__(self, value: object) -> bool:
-        if isinstance(value, bool) or not isinstance(value, numbers.Real) or math.isnan(value):
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
             return False
-        value = float(value)
+        try:
+            value = float(value)
+        except OverflowError:
+            return False
         above = value >= self.low if self.closed in ("both", "left") else value > self.low
         below = value <= self.high if self.closed in ("both", "right") else value < self.high
         return above and below
 
     def __str__(self) -> str:
-        if self.high == math.inf:
-            return f"be a finite number above {self.low:g}"
         left = "[" if self.closed in ("both", "left") else "("
         right = "]" if self.closed in ("both", "right") else ")"
         return f"lie in {left}{self.low:g}, {self.high:g}{right}"
@@ -97,8 +97,9 @@ class AnyOf:
 
 def invalid(owner: object, name: str, must: object, value: object, hint: str = "") -> InvalidParameterError:
     """The one sentence: class, name, range, value and, in brackets, a hint."""
+    shown = " ".join(repr(value).split())  # River's representations have many lines
     ending = f" ({hint})" if hint else ""
-    return InvalidParameterError(f"{type(owner).__name__}: {name} must {must}, got {value!r}{ending}.")
+    return InvalidParameterError(f"{type(owner).__name__}: {name} must {must}, got {shown}{ending}.")
 
 
 def check_parameters(owner: object, ranges: Mapping[str, Range]) -> None:

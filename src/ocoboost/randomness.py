@@ -28,7 +28,9 @@ _ULP = 2.0**-53
 
 
 @njit(cache=True, nogil=True)
-def philox(c0, c1, c2, c3, k0, k1):  # type: ignore[no-untyped-def]
+def philox(
+    c0: np.uint64, c1: np.uint64, c2: np.uint64, c3: np.uint64, k0: np.uint64, k1: np.uint64
+) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
     """Ten rounds of Philox4x32 on four counter words and two key words, all 32-bit values held in uint64."""
     for _ in range(10):
         product_0 = _MULTIPLIER_0 * c0
@@ -45,7 +47,7 @@ def philox(c0, c1, c2, c3, k0, k1):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def uniform(seed, purpose, row, learner):  # type: ignore[no-untyped-def]
+def uniform(seed: np.uint64, purpose: int, row: int, learner: int) -> float:
     """One number in [0, 1) for this seed (a uint64), purpose, row and learner."""
     row_bits = np.uint64(row)
     high, low, _, _ = philox(
@@ -60,14 +62,14 @@ def uniform(seed, purpose, row, learner):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def uniforms(seed, purpose, first_row, learner, out):  # type: ignore[no-untyped-def]
+def uniforms(seed: np.uint64, purpose: int, first_row: int, learner: int, out: FloatArray) -> None:
     """Fill ``out`` with the draws of consecutive rows."""
     for offset in range(out.size):
         out[offset] = uniform(seed, purpose, first_row + offset, learner)
 
 
 @njit(cache=True, nogil=True)
-def draw_label(distribution, u):  # type: ignore[no-untyped-def]
+def draw_label(distribution: FloatArray, u: float) -> int:
     """The label at which the cumulated ``distribution`` first exceeds ``u``; never one of probability zero."""
     cumulated = 0.0
     last = 0

@@ -101,7 +101,7 @@ def start_points(
 
 
 @njit(cache=True, nogil=True)
-def _teach_drawn_labels(plays, weights, draws, out):  # type: ignore[no-untyped-def]
+def _teach_drawn_labels(plays: FloatArray, weights: FloatArray, draws: FloatArray, out: FloatArray) -> None:
     for row in range(plays.shape[0]):
         for j in range(plays.shape[1]):
             out[row, j] = 0.0

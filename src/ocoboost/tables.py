@@ -7,9 +7,9 @@ and none of them is needed. Predictions come back in the caller's kind: a frame'
 
 from __future__ import annotations
 
-import math
 import numbers
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -36,6 +36,8 @@ def read_rows(X: Any) -> list[Row]:
         raise InvalidInputError(
             "X must be a table of rows, got one dict; use learn_one or predict_one for a single row."
         )
+    if hasattr(X, "to_pylist") and _as_frame(X) is None:  # a PyArrow record batch
+        X = X.to_pylist()
     columns = _columns(X)
     if columns is not None:
         names, values = columns
@@ -66,7 +68,10 @@ def _columns(X: Any) -> tuple[list[Hashable], Iterable[tuple[Any, ...]]] | None:
 
 
 def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
-    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    try:
+        frame = nw.from_native(X, pass_through=True, eager_only=True)
+    except nw.exceptions.DuplicateError:
+        raise InvalidInputError("X: column names must be distinct; rename the repeated ones.") from None
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
@@ -76,22 +81,24 @@ def _is_pandas(X: Any) -> bool:
 
 def _as_array(X: Any) -> np.ndarray[Any, Any]:
     must = "X must be a two-dimensional array (one row per example), a data frame or a list of dicts"
+    fixes = "collect a lazy frame, call toarray() on a sparse matrix, list() a generator, convert dates to numbers"
     try:
-        # Lists may mix numbers and text, which NumPy would make text of.
-        array = np.asarray(X, dtype=object if isinstance(X, Sequence) else None)
+        # Lists may mix numbers and text, which NumPy would make text of; masked arrays keep their mask.
+        array = np.asanyarray(X, dtype=object if isinstance(X, Sequence) else None)
     except ValueError:
         raise InvalidInputError(f"{must}, got {type(X).__name__} with rows of unequal length.") from None
-    if array.ndim != 2 or array.dtype.names is not None:
-        raise InvalidInputError(f"{must}, got {type(X).__name__} with shape {array.shape} and type {array.dtype}.")
+    if array.ndim != 2 or array.dtype.names is not None or array.dtype.kind in "mM":
+        got = f"got {type(X).__name__} with shape {array.shape} and type {array.dtype}"
+        raise InvalidInputError(f"{must}, {got}; {fixes}.")
     return array
 
 
 def read_labels(y: Any, n_rows: int) -> list[Label]:
     """One label per row."""
-    if isinstance(y, str | bytes | Mapping) or not hasattr(y, "__iter__"):
+    if isinstance(y, str | bytes | bytearray | Mapping | Set) or not hasattr(y, "__iter__"):
         raise InvalidInputError(f"y must hold one label per row, got {type(y).__name__} {y!r}; put it in a list.")
     if getattr(y, "ndim", 1) != 1:
-        raise InvalidInputError(f"y must be one-dimensional, got shape {y.shape}; y.ravel() flattens a single column.")
+        raise InvalidInputError(f"y must be one-dimensional, got shape {y.shape}; select its one column.")
     labels = _as_list(y)
     _check_length("y", labels, n_rows)
     return [read_label(label, row) for row, label in enumerate(labels)]
@@ -106,9 +113,10 @@ def read_weights(w: Any, n_rows: int) -> FloatArray:
     """One finite, non-negative weight per row; None means 1."""
     if w is None:
         return np.ones(n_rows)
-    if isinstance(w, numbers.Real):
-        return np.full(n_rows, _as_weight(w, 0))
-    if isinstance(w, str | Mapping) or not hasattr(w, "__iter__"):
+    n_dimensions = getattr(w, "ndim", 0 if isinstance(w, numbers.Real) else 1)
+    if n_dimensions == 0:
+        return np.full(n_rows, _as_weight(w.item() if hasattr(w, "item") else w, 0))
+    if isinstance(w, str | bytes | bytearray | Mapping | Set) or not hasattr(w, "__iter__") or n_dimensions != 1:
         raise InvalidInputError(f"w must be a number, or one number per row, got {type(w).__name__} {w!r}.")
     weights = [_as_weight(weight, row) for row, weight in enumerate(_as_list(w))]
     _check_length("w", weights, n_rows)
@@ -117,6 +125,8 @@ def read_weights(w: Any, n_rows: int) -> FloatArray:
 
 def _as_list(values: Any) -> list[Any]:
     """Python scalars of a list, an array or a series of any library."""
+    if getattr(getattr(values, "dtype", None), "kind", "") in ("m", "M"):
+        return list(values)  # tolist() makes integers of some dates
     for method in ("to_pylist", "to_list", "tolist"):  # PyArrow; pandas and polars; NumPy
         if hasattr(values, method):
             return list(getattr(values, method)())
@@ -131,7 +141,7 @@ def _check_length(name: str, values: list[Any], n_rows: int) -> None:
 
 
 def _as_weight(weight: Any, row: int) -> float:
-    if not isinstance(weight, numbers.Real) or not math.isfinite(weight) or weight < 0.0:
+    if not isinstance(weight, numbers.Real) or not 0.0 <= weight <= sys.float_info.max:  # type: ignore[operator]
         raise InvalidInputError(f"w: the weight at row {row} is {weight!r}; it must be a finite number of at least 0.")
     return float(weight)
 
@@ -143,7 +153,13 @@ def make_labels(X: Any, labels: list[Label | None]) -> Any:
         return labels
     if _is_pandas(X):
         return nw.get_native_namespace(X).Series(labels, index=X.index, dtype=None if labels else object)
-    return nw.new_series("prediction", labels, backend=frame.implementation).to_native()
+    try:
+        return nw.new_series("prediction", labels, backend=frame.implementation).to_native()
+    except Exception as error:  # labels of several types, or of a type the library has no column for
+        library = frame.implementation.name.lower()
+        raise InvalidInputError(
+            f"X: a {library} series cannot hold the predicted labels ({error}); pass a pandas frame or a list of dicts."
+        ) from error
 
 
 def make_matrix(X: Any, labels: Sequence[Label], matrix: FloatArray) -> Any:

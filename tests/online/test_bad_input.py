@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 import pickle
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from river import linear_model, tree
 from sklearn.linear_model import SGDClassifier, SGDRegressor
@@ -19,6 +22,7 @@ from ocoboost.errors import BrokenModelError, InvalidInputError, InvalidParamete
 
 BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier]
 GOOD = {"a": 1.0, "b": 2.0}
+
 
 PARAMETERS = [
     ({"gamma": 0}, r"gamma must lie in \(0, 1\], got 0 \(smaller means weaker learners\)"),
@@ -34,7 +38,7 @@ PARAMETERS = [
     ({"pool": None}, "pool must be one of"),
     ({"start": "zero"}, "start must be one of 'uniform', 'label'"),
     ({"player": "adam"}, "player must be one of 'gradient', 'lazy', 'exponentiated', 'scale-free', 'coin', got 'adam'"),
-    ({"step_size": -1.0}, "step_size must be one of None, 'optimal', or be a finite number above 0, got -1.0"),
+    ({"step_size": -1.0}, r"step_size must be one of None, 'optimal', or lie in \(0, 1e\+100\], got -1.0"),
     ({"step_size": float("inf")}, "step_size must"),
     ({"player": "coin", "step_size": 0.1}, "step_size must be None, got 0.1 .*player 'coin' sets its own steps"),
     ({"n_jobs": 0}, r"n_jobs must be -1, or be a whole number of at least 1, got 0 \(-1 means all cores\)"),
@@ -51,8 +55,9 @@ PARAMETERS = [
     ({"learner": SGDRegressor()}, "learner must be a classifier that can learn online"),
     ({"learner": linear_model.LinearRegression()}, "learner must be a classifier that can learn online"),
     ({"learner": tree.HoeffdingTreeClassifier}, "pass an instance, not a class"),
+    ({"gamma": 10**400}, "gamma must lie"),
     ({"learner": "tree"}, "learner must be a classifier that can learn online.*got 'tree'"),
-    ({"learner": GaussianNB()}, "classes must be given for a scikit-learn learner"),
+    ({"learner": GaussianNB()}, "classes must name two or more labels for a scikit-learn learner, got None"),
     ({"learner": linear_model.LogisticRegression(), "classes": ["abc", 1, 2]}, "at most 2 labels"),
 ]
 
@@ -78,6 +83,15 @@ BLOCKS = [
     (np.array([[1.0, -np.inf]]), ["x"], None, "column 1 at row 0 is -inf"),
     ([{"a": 10**400}], ["x"], None, "column 'a' at row 0"),
     ([{"a": [1]}], ["x"], None, r"column 'a' at row 0 is \[1\], a list; features are numbers, text, or missing"),
+    ([{"a": np.array([1.0, 2.0])}], ["x"], None, "column 'a' at row 0 is array.*, a ndarray; features are"),
+    ([{"a": decimal.Decimal("sNaN")}], ["x"], None, "column 'a' at row 0"),
+    (np.array([["2020-01-01"]], dtype="M8[ns]"), ["x"], None, "convert dates to numbers"),
+    ([{"a": np.datetime64("2020-01-01", "ns")}], ["x"], None, "a datetime64; features are numbers"),
+    (pl.LazyFrame({"a": [1]}), ["x"], None, "collect a lazy frame"),
+    (pa.table([[1], [2]], names=["a", "a"]), ["x"], None, "column names must be distinct"),
+    ([GOOD], {"x"}, None, "y must hold one label per row, got set"),
+    ([GOOD], ["x"], [10**400], "weight at row 0"),
+    ([GOOD], ["x"], pd.DataFrame({1: [1.0]}), "w must be a number, or one number per row"),
     ([{"a": 1j}], ["x"], None, "column 'a' at row 0 is 1j, a complex"),
     ([{"a": datetime.date(2020, 1, 1)}], ["x"], None, "a date; features are numbers"),
     ([GOOD, {"a": "red"}], ["x", "x"], None, "column 'a' at row 1 is 'red', but the column held numbers before"),
@@ -153,6 +167,18 @@ def test_predicting_checks_its_row_too(method):
         getattr(model, method)({"a": "text"})
     with pytest.raises(InvalidInputError, match="x must be a dict"):
         getattr(model, method)([1.0])
+
+
+def test_a_learner_that_cannot_be_cloned_is_the_parameters_fault():
+    class Unique(Bins):
+        """Cannot be cloned."""
+
+        def clone(self, *args, **kwargs):
+            raise RuntimeError("mine")
+
+    message = "learner must be a classifier that can be cloned, .*cloning it raised RuntimeError: mine"
+    with pytest.raises(InvalidParameterError, match=message):
+        OnlineAgnosticBoostClassifier(Unique()).learn_one(GOOD, "x")
 
 
 def test_an_unknown_label_names_the_classes():

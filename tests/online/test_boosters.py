@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import math
 import pickle
 import subprocess
@@ -11,14 +12,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
-from river import compose, evaluate, forest, metrics, naive_bayes, preprocessing, stream, tree
+from river import compose, ensemble, evaluate, forest, metrics, naive_bayes, preprocessing, stream, tree
 
 import naive
 from learners import Bins, Weightless
-from ocoboost import OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier
+from ocoboost import OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier, tables
 from ocoboost.bench import datasets
+from ocoboost.oco.players import PLAYERS
 from ocoboost.randomness import derive_seed
+from strategies import PLAYER_NAMES
 
 BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier]
 REGIMES = {OnlineAgnosticBoostClassifier: "agnostic", OnlineRealizableBoostClassifier: "realizable"}
@@ -220,6 +224,45 @@ def test_labels_and_weights_may_come_from_any_library():
     model.learn_many([{"a": 1}], (label for label in ["p"]), w=(weight for weight in [1.0]))
     assert model.classes_ == ["p", "q"]
     assert {type(label) for label in model.classes_} == {str}
+
+
+def test_unusual_numbers_text_and_tables_mean_what_they_say():
+    class Colour(str, enum.Enum):  # noqa: UP042, its str() is not its text
+        RED = "red"
+
+    model = OnlineAgnosticBoostClassifier(Bins(), n_learners=2, seed=1)
+    model.learn_one({"a": np.longdouble(1), "b": np.float16(0.5), "c": Colour.RED, "d": np.True_}, "x")
+    assert model._state.schema.categories == {"c": {"red": 0}}
+    masked = np.ma.array([[1.0, 2.0]], mask=[[True, False]])
+    assert tables.read_rows(masked) == [{0: None, 1: 2.0}]
+    assert tables.read_rows(pa.record_batch({"a": [1, None]})) == [{"a": 1}, {"a": None}]
+    model.learn_one({"a": 2.0}, np.datetime64("2020-01-01", "ns"))
+    assert isinstance(model.classes_[1], np.datetime64)
+
+
+@pytest.mark.parametrize("player", PLAYER_NAMES)
+@pytest.mark.parametrize("booster", BOOSTERS)
+@pytest.mark.parametrize("step_size", [None, 1e100])
+def test_extreme_gammas_and_steps_stay_finite(booster, player, step_size):
+    if step_size is not None and not PLAYERS[player].has_step_size:
+        pytest.skip("this player has no step size")
+    for gamma in (1e-300, 1e-9, 1.0):
+        model = booster(Bins(), n_learners=4, gamma=gamma, player=player, step_size=step_size, seed=1)
+        model.learn_many(X[:20], Y[:20])
+        for x in X[:5]:
+            assert sum(model.predict_proba_one(x).values()) == pytest.approx(1.0)
+        for learner in model._state.ensemble.learners:
+            assert all(math.isfinite(count) for counts in learner.counts.values() for count in counts.values())
+
+
+def test_seeds_reach_learners_listed_inside_a_learner():
+    voting = ensemble.VotingClassifier([forest.AMFClassifier(n_estimators=2), forest.AMFClassifier(n_estimators=2)])
+    models = [OnlineAgnosticBoostClassifier(voting, n_learners=2, seed=1) for _ in range(2)]
+    for model in models:
+        model.learn_many(X, Y)
+    seeds = {inner.seed for learner in models[0]._state.ensemble.learners for inner in learner.models}
+    assert len(seeds) == 4
+    assert models[0].vote_shares_many(X) == models[1].vote_shares_many(X)
 
 
 @pytest.mark.parametrize("classes", [np.array(["L", "B", "R"]), pd.Index(["L", "B", "R"]), ("L", "B", "R")], ids=type)

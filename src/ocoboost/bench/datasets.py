@@ -77,6 +77,7 @@ def segment() -> Stream:
 
 
 BUILT_IN: dict[str, Callable[[], Stream]] = {"balance": balance, "cars": cars, "segment": segment}
+NUMERIC = ("balance", "segment")  # without text features
 
 
 def load(name: str, data_dir: Path | None = None) -> Stream:

@@ -52,6 +52,7 @@ def contestants(*, n_learners: int, gamma: float, seed: int) -> dict[str, base.C
     booster = OnlineAgnosticBoostClassifier(
         tree, n_learners=n_learners, gamma=gamma, start="label", pool="distribution", seed=seed
     )
+    booster.check_parameters()
     return {
         "1 Mondrian tree": tree,
         f"{n_learners} averaged (AMF)": forest.AMFClassifier(n_estimators=n_learners, seed=seed),

@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ocoboost.arrays import FloatArray
 from ocoboost.oco.projections import move_two_and_project, project_row
 
 GRADIENT = 0
@@ -28,7 +29,7 @@ COIN = 4
 
 
 @njit(cache=True, nogil=True)
-def _descend_row(play, gradient, step_size):  # type: ignore[no-untyped-def]
+def _descend_row(play: FloatArray, gradient: FloatArray, step_size: float) -> None:
     """One projected gradient step on the simplex; label votes change at most two coordinates."""
     n_changed = 0
     first = 0
@@ -53,7 +54,7 @@ def _descend_row(play, gradient, step_size):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _exponentiate_row(play, log_weights, gradient, step_size):  # type: ignore[no-untyped-def]
+def _exponentiate_row(play: FloatArray, log_weights: FloatArray, gradient: FloatArray, step_size: float) -> None:
     highest = -np.inf
     for j in range(play.size):
         log_weights[j] -= step_size * gradient[j]
@@ -67,7 +68,9 @@ def _exponentiate_row(play, log_weights, gradient, step_size):  # type: ignore[n
 
 
 @njit(cache=True, nogil=True)
-def _bet_row(play, memory, gradient, gradient_range, n_steps, n_played):  # type: ignore[no-untyped-def]
+def _bet_row(
+    play: FloatArray, memory: FloatArray, gradient: FloatArray, gradient_range: float, n_steps: int, n_played: int
+) -> None:
     """Expert advice by coin betting (Orabona & Pal, 2016, Algorithm 2, with Krichevsky-Trofimov bettors).
 
     Each label has a bettor that stakes the fraction net_gain / (round + n_steps / 2) of its wealth on beating the
@@ -110,7 +113,7 @@ def _bet_row(play, memory, gradient, gradient_range, n_steps, n_played):  # type
 
 
 @njit(cache=True, nogil=True)
-def _squared_norm_along_simplex(gradient):  # type: ignore[no-untyped-def]
+def _squared_norm_along_simplex(gradient: FloatArray) -> float:
     total = 0.0
     squares = 0.0
     for j in range(gradient.size):
@@ -120,7 +123,7 @@ def _squared_norm_along_simplex(gradient):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _begin_on_simplex(player, play, memory):  # type: ignore[no-untyped-def]
+def _begin_on_simplex(player: int, play: FloatArray, memory: FloatArray) -> None:
     k = play.size
     if player == LAZY:
         memory[:k] = play
@@ -135,7 +138,16 @@ def _begin_on_simplex(player, play, memory):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _step_on_simplex(player, play, memory, gradient, step_size, gradient_range, n_steps, n_played):  # type: ignore[no-untyped-def]
+def _step_on_simplex(
+    player: int,
+    play: FloatArray,
+    memory: FloatArray,
+    gradient: FloatArray,
+    step_size: float,
+    gradient_range: float,
+    n_steps: int,
+    n_played: int,
+) -> None:
     if player == GRADIENT:
         _descend_row(play, gradient, step_size)
     elif player == LAZY:
@@ -153,7 +165,7 @@ def _step_on_simplex(player, play, memory, gradient, step_size, gradient_range, 
 
 
 @njit(cache=True, nogil=True)
-def _begin_on_interval(player, play, memory):  # type: ignore[no-untyped-def]
+def _begin_on_interval(player: int, play: FloatArray, memory: FloatArray) -> None:
     if player == LAZY:
         memory[0] = play[0]
     elif player == SCALE_FREE:
@@ -167,7 +179,16 @@ def _begin_on_interval(player, play, memory):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _step_on_interval(player, play, memory, gradient, step_size, gradient_range, n_steps, n_played):  # type: ignore[no-untyped-def]
+def _step_on_interval(
+    player: int,
+    play: FloatArray,
+    memory: FloatArray,
+    gradient: FloatArray,
+    step_size: float,
+    gradient_range: float,
+    n_steps: int,
+    n_played: int,
+) -> None:
     if player == GRADIENT:
         play[0] = min(max(play[0] - step_size * gradient[0], 0.0), 1.0)
     elif player == LAZY:
@@ -188,7 +209,7 @@ def _step_on_interval(player, play, memory, gradient, step_size, gradient_range,
 
 
 @njit(cache=True, nogil=True)
-def begin(player, on_interval, plays, memory):  # type: ignore[no-untyped-def]
+def begin(player: int, on_interval: bool, plays: FloatArray, memory: FloatArray) -> None:
     """Prepare ``memory`` for games that start at ``plays``."""
     for row in range(plays.shape[0]):
         if on_interval:
@@ -198,7 +219,17 @@ def begin(player, on_interval, plays, memory):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def step(player, on_interval, plays, memory, gradients, step_size, gradient_range, n_steps, n_played):  # type: ignore[no-untyped-def]
+def step(
+    player: int,
+    on_interval: bool,
+    plays: FloatArray,
+    memory: FloatArray,
+    gradients: FloatArray,
+    step_size: float,
+    gradient_range: float,
+    n_steps: int,
+    n_played: int,
+) -> None:
     """Move every game on by one; ``n_played`` is how many moves came before this one."""
     for row in range(plays.shape[0]):
         if on_interval:

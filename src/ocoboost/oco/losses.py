@@ -15,9 +15,11 @@ import math
 
 from numba import njit
 
+from ocoboost.arrays import FloatArray, IntArray
+
 
 @njit(cache=True, nogil=True)
-def agnostic_gradients(votes, labels, gamma, out):  # type: ignore[no-untyped-def]
+def agnostic_gradients(votes: FloatArray, labels: IntArray, gamma: float, out: FloatArray) -> None:
     """``votes``: (rows, classes) distributions; ``labels``: (rows,); ``out``: (rows, classes)."""
     for row in range(votes.shape[0]):
         for j in range(votes.shape[1]):
@@ -26,7 +28,7 @@ def agnostic_gradients(votes, labels, gamma, out):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True, nogil=True)
-def realizable_gradients(votes, labels, gamma, out):  # type: ignore[no-untyped-def]
+def realizable_gradients(votes: FloatArray, labels: IntArray, gamma: float, out: FloatArray) -> None:
     """``votes``: (rows, classes) distributions; ``labels``: (rows,); ``out``: (rows, 1)."""
     for row in range(votes.shape[0]):
         out[row, 0] = (2.0 * votes[row, labels[row]] - 1.0) / gamma - 1.0
@@ -39,8 +41,7 @@ def agnostic_gradient_bound(*, gamma: float, n_classes: int) -> float:
     """
     if n_classes == 1:
         return 0.0
-    squared = 4.0 * (1.0 / gamma**2 + 1.0) - 4.0 * (1.0 / gamma - 1.0) ** 2 / n_classes
-    return math.sqrt(squared)
+    return 2.0 / gamma * math.sqrt(1.0 + gamma**2 - (1.0 - gamma) ** 2 / n_classes)
 
 
 def agnostic_gradient_range(*, gamma: float, n_classes: int) -> float:

@@ -12,9 +12,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ocoboost.arrays import FloatArray
+
 
 @njit(cache=True, nogil=True)
-def project_row(point, out):  # type: ignore[no-untyped-def]
+def project_row(point: FloatArray, out: FloatArray) -> None:
     """Project one point; ``out`` may be ``point`` itself."""
     highest = point[0]
     for j in range(1, point.size):
@@ -39,14 +41,14 @@ def project_row(point, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def project_onto_simplex(points, out):  # type: ignore[no-untyped-def]
+def project_onto_simplex(points: FloatArray, out: FloatArray) -> None:
     """Project every row of ``points``; ``out`` may be ``points`` itself."""
     for row in range(points.shape[0]):
         project_row(points[row], out[row])
 
 
 @njit(cache=True, nogil=True)
-def move_two_and_project(point, first, first_change, second, second_change):  # type: ignore[no-untyped-def]
+def move_two_and_project(point: FloatArray, first: int, first_change: float, second: int, second_change: float) -> None:
     """Change two different coordinates of a point of the simplex, then project it back, in place.
 
     The steps the cascade makes for label votes are of this kind, and their changes sum to at most zero. If neither

@@ -4,7 +4,7 @@ Each row's player moves on the simplex of labels: it starts at the uniform distr
 the learners' votes one by one, and learner i is taught the distribution it then plays. The more learners are wrong,
 the more of it lies on the true label. Prediction projects the scaled votes onto the simplex.
 
-Cost per row: a vote and a lesson of every learner, and O(n_learners * n_classes) for the players.
+Cost per row: a vote and a lesson of every learner, and on average O(n_learners * n_classes) for the players.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ class OnlineAgnosticBoostClassifier(OnlineBooster):
     n_learners
         The number of weak learners, N.
     gamma
-        The advantage of the weak learners, in (0, 1]: how much better than guessing one of them is expected to be. At
-        1 every learner is taught nearly the plain label; small values teach late learners what earlier ones missed.
+        The advantage of the weak learners, in (0, 1]: how much better than guessing one of them is expected to be.
+        Small values teach later learners what earlier ones missed. At 1 a player moves only when a learner is wrong:
+        with `start="label"` learners are then taught plain labels, with the uniform start nearly uniform ones at first.
     relabel
         "fractional" teaches a learner all labels of a row, weighted; "random" teaches one drawn label, as the theorems
         assume. Learners that take no weights are always relabelled at random (see `relabel_`).
@@ -44,8 +45,8 @@ class OnlineAgnosticBoostClassifier(OnlineBooster):
         All labels, if known. Then this is Algorithm 1 exactly. If None the label set grows: a row's game is over the
         labels seen up to and including that row.
     n_jobs
-        Threads, for learners that release Python's lock; River and scikit-learn learners run on one thread. The
-        results do not depend on it.
+        Has no effect yet: River and scikit-learn learners hold Python's lock and run on one thread. The results will
+        never depend on it.
     seed
         Makes everything repeatable, to the bit.
 

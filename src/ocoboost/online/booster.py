@@ -25,6 +25,9 @@ from ocoboost.randomness import PREDICT, draw_label, fresh_seed, uniform
 from ocoboost.regimes import Regime
 from ocoboost.weak import foreign
 
+# Below this the prediction is the plurality for any number of learners, and squares would overflow.
+SMALLEST_GAMMA = 1e-100
+
 
 class OnlineBooster(base.MiniBatchClassifier):
     """Base of the boosters that play an online convex optimization game for every row."""
@@ -38,7 +41,7 @@ class OnlineBooster(base.MiniBatchClassifier):
         "pool": OneOf("label", "distribution"),
         "start": OneOf("uniform", "label"),
         "player": OneOf(*PLAYERS),
-        "step_size": AnyOf(OneOf(None, "optimal"), Between(0.0, float("inf"), closed="neither")),
+        "step_size": AnyOf(OneOf(None, "optimal"), Between(0.0, 1e100, closed="right")),
         "n_jobs": AnyOf(OneOf(-1), Count(1), hint="-1 means all cores"),
         "seed": AnyOf(OneOf(None), Count(0, below=2**64)),
     }
@@ -90,6 +93,10 @@ class OnlineBooster(base.MiniBatchClassifier):
         predictions: list[Label | None] = []
         self._learn(*self._read(X, y, w), see=lambda state, pooled: predictions.extend(state.modes(pooled)))
         return predictions
+
+    def check_parameters(self) -> None:
+        """Raise `InvalidParameterError` now, rather than at first use, if a parameter is out of its range."""
+        self._checked_labels()
 
     def reset(self) -> None:
         """Forget everything that was learned. Parameters changed since then take effect."""
@@ -169,13 +176,17 @@ class OnlineBooster(base.MiniBatchClassifier):
     def _begin(self) -> State:
         labels = self._checked_labels()
         seed = fresh_seed() if self.seed is None else int(self.seed)
-        ensemble = foreign.make_ensemble(self._learner(), int(self.n_learners), seed, len(labels))
+        try:
+            ensemble = foreign.make_ensemble(self._learner(), int(self.n_learners), seed, len(labels))
+        except Exception as error:
+            hint = f"cloning it raised {type(error).__name__}: {error}"
+            raise invalid(self, "learner", "be a classifier that can be cloned", self.learner, hint) from error
         if ensemble.max_classes is not None and len(labels) > ensemble.max_classes:
             must = f"hold at most {ensemble.max_classes} labels"
             raise invalid(self, "classes", must, self.classes, f"{ensemble.name} tells no more apart")
         cascade = Cascade(
             regime=self.regime,
-            gamma=float(self.gamma),
+            gamma=max(float(self.gamma), SMALLEST_GAMMA),
             n_learners=int(self.n_learners),
             relabel=self.relabel if ensemble.takes_weights else "random",
             votes=self.votes,
@@ -199,9 +210,9 @@ class OnlineBooster(base.MiniBatchClassifier):
                 isclass = isinstance(learner, type)
                 hint = "pass an instance, not a class" if isclass else "try river.tree.HoeffdingTreeClassifier()"
                 raise invalid(self, "learner", must, learner, hint)
-            if self.classes is None:
+            if self.classes is None or len(self.classes) < 2:
                 hint = f"{type(learner).__name__} must know all labels before its first partial_fit"
-                raise invalid(self, "classes", "be given for a scikit-learn learner", None, hint)
+                raise invalid(self, "classes", "name two or more labels for a scikit-learn learner", self.classes, hint)
         if self.classes is None:
             return Labels()
         must = "be None or a sequence of distinct labels"
@@ -258,8 +269,9 @@ class OnlineBooster(base.MiniBatchClassifier):
             )
         with self._naming():
             plan = state.plan(rows, labels, weights)
-        self._state = state
-        state.learn(rows, labels, weights, plan, see)
+        if rows:
+            self._state = state
+            state.learn(rows, labels, weights, plan, see)
 
     def _ask(self, rows: list[Row], answer: Callable[[Cascade, PooledVotes], Any]) -> tuple[list[Label], Any]:
         """The labels known, and ``answer`` to the learners' votes on these rows."""

@@ -37,10 +37,10 @@ class OnlineRealizableBoostClassifier(OnlineBooster):
         None for the paper's gamma / sqrt(N) ("exponentiated": the bound-optimal one), "optimal" for the one that
         minimises the regret bound, or a positive number.
     classes
-        All labels, if known. If None the label set grows.
+        All labels, if known. If None the label set grows: votes are over the labels seen up to and including a row.
     n_jobs
-        Threads, for learners that release Python's lock; River and scikit-learn learners run on one thread. The
-        results do not depend on it.
+        Has no effect yet: River and scikit-learn learners hold Python's lock and run on one thread. The results will
+        never depend on it.
     seed
         Makes everything repeatable, to the bit.
 

@@ -11,7 +11,8 @@ import copy
 import inspect
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -59,16 +60,19 @@ class ForeignEnsemble(ABC):
                 raise self._error(learner, number, "learning", error) from error
 
     def _vote_into(self, learner: int, number: int, row: Any, out: FloatArray) -> None:
+        n_classes = out.shape[1]
         try:
-            votes = self._vote_row(learner, row, out.shape[1])
+            votes = self._vote_row(learner, row, n_classes)
+            if len(votes) != n_classes:
+                raise ValueError(f"{len(votes)} votes for {n_classes} labels")
+            # fsum: the same bits on every Python version (the built-in sum compensates from 3.12 on).
+            total = math.fsum(vote for vote in votes if vote > 0.0)
         except Exception as error:
             raise self._error(learner, number, "voting on", error) from error
-        # fsum: the same bits on every Python version (the built-in sum compensates from 3.12 on).
-        total = math.fsum(vote for vote in votes if vote > 0.0)
         if 0.0 < total < math.inf:
             out[number] = [vote / total if vote > 0.0 else 0.0 for vote in votes]
         else:  # nothing known, or nothing but NaN
-            out[number] = 1.0 / len(votes)
+            out[number] = 1.0 / n_classes
 
     def _error(self, learner: int, number: int, doing: str, error: Exception) -> WeakLearnerError:
         return WeakLearnerError(learner, self.name, number, doing, f"{type(error).__name__}: {error}")
@@ -163,9 +167,8 @@ class SklearnEnsemble(ForeignEnsemble):
         if hasattr(model, "predict_proba"):
             with np.errstate(all="ignore"):  # a model of one row may divide by a variance of zero
                 return [float(share) for share in model.predict_proba(row)[0]]
-        votes = [0.0] * n_classes
-        votes[int(model.predict(row)[0])] = 1.0
-        return votes
+        label = int(model.predict(row)[0])
+        return [float(label == index) for index in range(n_classes)]
 
     def _teach_row(self, learner: int, row: Any, label_weights: list[float]) -> None:
         taught = [label for label, weight in enumerate(label_weights) if weight > 0.0]
@@ -212,17 +215,21 @@ def is_sklearn_like(learner: Any) -> bool:
 def _clone_river(learner: Any, seed: int) -> Any:
     if not hasattr(learner, "clone"):
         return copy.deepcopy(learner)
-    return (
-        learner.clone(_with_seed(learner._get_params(), seed)) if hasattr(learner, "_get_params") else learner.clone()
-    )
+    if not hasattr(learner, "_get_params"):
+        return learner.clone()
+    # Every further learner inside the learner gets a seed of its own.
+    seeds = chain([seed], (derive_seed(seed, number) for number in count()))
+    return learner.clone(_with_seeds(learner._get_params(), seeds))
 
 
-def _with_seed(params: Any, seed: int) -> Any:
-    """River's nested parameters with every ``seed`` replaced."""
-    if isinstance(params, tuple) and len(params) == 2 and inspect.isclass(params[0]) and isinstance(params[1], Mapping):
-        return params[0], _with_seed(params[1], seed)
+def _with_seeds(params: Any, seeds: Iterator[int]) -> Any:
+    """River's nested parameters, and the learners listed in them, with every ``seed`` replaced."""
     if isinstance(params, dict):
-        return {name: seed if name == "seed" else _with_seed(value, seed) for name, value in params.items()}
+        return {name: next(seeds) if name == "seed" else _with_seeds(value, seeds) for name, value in params.items()}
+    if type(params) in (list, tuple):
+        return type(params)(_with_seeds(value, seeds) for value in params)
+    if hasattr(params, "_get_params") and not inspect.isclass(params):
+        return _clone_river(params, next(seeds))
     return params
 
 
