@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from ocoboost.cascade import PooledVotes, modes, pool_votes
-from ocoboost.regimes import Agnostic, Realizable
+from ocoboost.regimes import AGNOSTIC, REALIZABLE, teach
 
 SMALL = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 
@@ -35,7 +35,8 @@ def test_drawn_labels_carry_the_whole_weight():
     plays = np.array([[0.2, 0.8], [1.0, 0.0], [0.5, 0.5]])
     labels, weights = np.array([0, 1, 0]), np.array([2.0, 1.0, 0.5])
     out = np.full((3, 2), 9.0)
-    Agnostic().teach_drawn(plays, labels, weights, np.array([0.1, 0.99, 0.5]), out)
+    draws = np.array([0.1, 0.99, 0.5])
+    teach(AGNOSTIC, plays, labels, weights, True, draws, out)
     np.testing.assert_array_equal(out, [[2.0, 0.0], [1.0, 0.0], [0.0, 0.5]])
-    Realizable().teach_drawn(plays[:, :1], labels, weights, np.array([0.1, 0.99, 0.5]), out)
+    teach(REALIZABLE, plays[:, :1].copy(), labels, weights, True, draws, out)
     np.testing.assert_array_equal(out, [[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]])

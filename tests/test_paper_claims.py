@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 import naive
 from ocoboost.cascade import Cascade
 from ocoboost.oco.domains import Simplex, UnitInterval
-from ocoboost.oco.losses import agnostic_gradients, realizable_gradients
+from ocoboost.oco.losses import agnostic_gradient, realizable_gradient
 from ocoboost.oco.players import PLAYERS, Game
 from ocoboost.oco.projections import project_onto_simplex
 from ocoboost.randomness import RELABEL, draw_label, uniform
-from ocoboost.regimes import Agnostic, Realizable, start_points
+from ocoboost.regimes import AGNOSTIC, REALIZABLE, Regime, gradient_row
 from strategies import PLAYER_NAMES
 
 GAMMAS = [0.01, 0.1, 0.3, 0.5, 0.9, 1.0]
@@ -38,11 +38,11 @@ def averaged_votes() -> list[np.ndarray]:
     return [*compositions(6, 2), *compositions(6, 3), *compositions(4, 4), *random]
 
 
-def agnostic_gradient(h: np.ndarray, label: int, gamma: float) -> np.ndarray:
+def papers_gradient(h: np.ndarray, label: int, gamma: float) -> np.ndarray:
     """The library's gradient, with the constant put back that turns it into the paper's."""
-    out = np.empty((1, len(h)))
-    agnostic_gradients(h[None, :], np.array([label]), gamma, out)
-    return out[0] - 1.0 / gamma + 1.0
+    out = np.empty(len(h))
+    agnostic_gradient(h, label, gamma, out)
+    return out - 1.0 / gamma + 1.0
 
 
 def projected(point: np.ndarray) -> np.ndarray:
@@ -75,7 +75,7 @@ def test_lemma_upperbound(gamma):
     for h in averaged_votes():
         for label in range(len(h)):
             # A linear function on the simplex is smallest at a vertex.
-            smallest = agnostic_gradient(h, label, gamma).min()
+            smallest = papers_gradient(h, label, gamma).min()
             assert smallest <= 2 * (projected(h / gamma)[label] - 1) + 1e-9
 
 
@@ -83,9 +83,9 @@ def test_lemma_upperbound(gamma):
 def test_lemma_upperbound_real(gamma):
     for h in averaged_votes():
         for label in range(len(h)):
-            slope = np.empty((1, 1))
-            realizable_gradients(h[None, :], np.array([label]), gamma, slope)
-            assert min(slope[0, 0], 0.0) <= 2 * (projected(h / gamma)[label] - 1) + 1e-9
+            slope = np.empty(1)
+            realizable_gradient(h, label, gamma, slope)
+            assert min(slope[0], 0.0) <= 2 * (projected(h / gamma)[label] - 1) + 1e-9
 
 
 @pytest.mark.parametrize("gamma", GAMMAS)
@@ -93,7 +93,7 @@ def test_lemma_equivalence(gamma):
     for h in averaged_votes():
         for label, y in enumerate(np.eye(len(h))):
             for p in (y, np.full(len(h), 1 / len(h)), h):
-                left = p @ agnostic_gradient(h, label, gamma)
+                left = p @ papers_gradient(h, label, gamma)
                 right = (2 * p - 1) @ (h / gamma - y)
                 assert left == pytest.approx(right, abs=1e-9)
 
@@ -101,15 +101,14 @@ def test_lemma_equivalence(gamma):
 @given(st.integers(2, 6), st.sampled_from(GAMMAS), st.integers(0, 2**32 - 1))
 def test_our_gradients_are_the_papers_up_to_a_constant(k, gamma, seed):
     rng = np.random.default_rng(seed)
-    votes = np.vstack([np.eye(k)[rng.integers(k)], rng.dirichlet(np.ones(k))])
-    labels = rng.integers(k, size=2)
-    ours = np.empty((2, k))
-    agnostic_gradients(votes, labels, gamma, ours)
-    papers = (2 * votes - 1) / gamma - (2 * np.eye(k)[labels] - 1)
-    assert np.ptp(papers - ours, axis=1) == pytest.approx([0.0, 0.0], abs=1e-9)
-    slopes = np.empty((2, 1))
-    realizable_gradients(votes, labels, gamma, slopes)
-    assert slopes[:, 0] == pytest.approx((2 * votes[np.arange(2), labels] - 1) / gamma - 1)
+    for vote in (np.eye(k)[rng.integers(k)], rng.dirichlet(np.ones(k))):
+        label = int(rng.integers(k))
+        ours, slope = np.empty(k), np.empty(1)
+        agnostic_gradient(vote, label, gamma, ours)
+        papers = (2 * vote - 1) / gamma - (2 * np.eye(k)[label] - 1)
+        assert np.ptp(papers - ours) == pytest.approx(0.0, abs=1e-9)
+        realizable_gradient(vote, label, gamma, slope)
+        assert slope[0] == pytest.approx((2 * vote[label] - 1) / gamma - 1)
 
 
 def test_remark_small_gamma_predicts_the_plurality():
@@ -155,7 +154,7 @@ def test_with_two_classes_algorithm_1_is_the_binary_booster_of_brukhim_et_al(gam
 
     script = Scripted(votes)
     cascade = Cascade(
-        regime=Agnostic(),
+        regime=Regime(AGNOSTIC),
         gamma=gamma,
         n_learners=n_learners,
         relabel=relabel,
@@ -199,7 +198,7 @@ def vote_sequences(k: int, n: int) -> dict[str, object]:
 
 def measured_regret(player, regime, *, gamma, k, n, start, votes, step):
     game = regime.game(gamma=gamma, n_classes=k, n_learners=n)
-    point = start_points(regime, game, np.zeros(1, dtype=np.int64), k, start=start, is_entropic=player.is_entropic)[0]
+    point = regime.starts(game, np.zeros(1, dtype=np.int64), start=start, is_entropic=player.is_entropic)[0]
     paper_step = step == "paper" and player.uses_paper_step
     step_size = gamma / np.sqrt(n) if paper_step else player.optimal_step(game, point)
     plays = point[None, :].copy()
@@ -209,7 +208,7 @@ def measured_regret(player, regime, *, gamma, k, n, start, votes, step):
     for i in range(n):
         vote = adversarial(plays[0], 0, k) if votes is None else votes[i]
         vote = np.eye(k)[vote] if np.ndim(vote) == 0 else vote
-        regime.gradients(vote[None, :], np.zeros(1, dtype=np.int64), gamma, gradients)
+        gradient_row(regime.code, vote, 0, gamma, gradients[0])
         suffered += float(gradients[0] @ plays[0])
         total += gradients[0]
         player.step(game, plays, memory, gradients, step_size, i)
@@ -218,7 +217,7 @@ def measured_regret(player, regime, *, gamma, k, n, start, votes, step):
 
 
 @pytest.mark.parametrize("start", ["uniform", "label"])
-@pytest.mark.parametrize("regime", [Agnostic(), Realizable()], ids=lambda regime: type(regime).__name__)
+@pytest.mark.parametrize("regime", [Regime(AGNOSTIC), Regime(REALIZABLE)], ids=str)
 @pytest.mark.parametrize("name", PLAYER_NAMES)
 def test_every_players_regret_stays_under_its_bound(name, regime, start):
     for k, n, gamma in itertools.product((2, 3, 7), (1, 2, 10, 100), (0.1, 0.5, 1.0)):
@@ -245,9 +244,8 @@ def test_regret_bounds_hold_for_any_gradients_within_the_games_limits(name, star
     game = Game(domain, n, float(np.linalg.norm(centred, axis=1).max()), float(spread))
     if min(game.gradient_bound, game.gradient_range) < 1e-6:
         return  # nothing is at stake
-    regime = Realizable() if domain.is_interval else Agnostic()
-    first = np.zeros(1, dtype=np.int64)
-    point = start_points(regime, game, first, domain.dimension, start=start, is_entropic=player.is_entropic)[0]
+    regime = Regime(REALIZABLE if domain.is_interval else AGNOSTIC)
+    point = regime.starts(game, np.zeros(1, dtype=np.int64), start=start, is_entropic=player.is_entropic)[0]
     step_size = player.optimal_step(game, point)
     plays = point[None, :].copy()
     memory = player.begin(domain, plays)
@@ -264,7 +262,7 @@ def test_regret_bounds_hold_for_any_gradients_within_the_games_limits(name, star
 @pytest.mark.parametrize("name", PLAYER_NAMES)
 def test_bounds_hold_on_the_votes_of_real_trees(name, start):
     votes, labels = tree_votes()
-    for regime in (Agnostic(), Realizable()):
+    for regime in (Regime(AGNOSTIC), Regime(REALIZABLE)):
         for row in range(0, len(votes), 5):
             # The game is symmetric in the labels, so the true one may be called 0.
             relabelled = np.where(votes[row] == labels[row], 0, 1 + (votes[row] + 6 - labels[row]) % 6)

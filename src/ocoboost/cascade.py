@@ -23,10 +23,10 @@ import numpy as np
 from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.oco.players import PLAYERS, Game, Player
+from ocoboost.oco.players import PLAYERS, Game
 from ocoboost.oco.projections import project_onto_simplex
 from ocoboost.randomness import RELABEL, draw_rows
-from ocoboost.regimes import Regime, start_points
+from ocoboost.regimes import Regime, gradients, teach
 from ocoboost.weak.contract import WeakEnsemble
 
 
@@ -66,14 +66,15 @@ class Cascade:
     def game(self, n_classes: int) -> Game:
         return self.regime.game(gamma=self.gamma, n_classes=n_classes, n_learners=self.n_learners)
 
-    def resolve_step(self, game: Game, n_classes: int) -> float:
+    def resolve_step(self, game: Game) -> float:
         """The step size in force: the user's, the paper's gamma / sqrt(N), or the one that minimises the bound."""
         player = PLAYERS[self.player]
         if self.step_size is not None and not isinstance(self.step_size, str):
             return float(self.step_size)
         if self.step_size is None and player.uses_paper_step:
             return self.gamma / math.sqrt(self.n_learners)
-        start = self._starts(player, game, np.zeros(1, dtype=np.int64), n_classes)[0]
+        first = np.zeros(1, dtype=np.int64)  # the game is symmetric in the labels
+        start = self.regime.starts(game, first, start=self.start, is_entropic=player.is_entropic)[0]
         return player.optimal_step(game, start)
 
     def learn(
@@ -88,26 +89,25 @@ class Cascade:
         """Teach a block of prepared rows to all learners; returns their votes from before each row was learned."""
         player = PLAYERS[self.player]
         game = self.game(n_classes)
-        step_size = self.resolve_step(game, n_classes)
-        plays = self._starts(player, game, labels, n_classes)
+        step_size = self.resolve_step(game)
+        plays = self.regime.starts(game, labels, start=self.start, is_entropic=player.is_entropic)
         memory = player.begin(game.domain, plays)
-        gradients = np.empty_like(plays)
-        draws = np.empty(len(labels))
+        slopes = np.empty_like(plays)
+        is_random = self.relabel == "random"
+        draws = np.zeros(len(labels))
         label_weights = np.empty((len(labels), n_classes))
         votes = np.empty_like(label_weights)
         label_votes = np.empty_like(label_weights)
         pooled = PooledVotes.none(len(labels), n_classes)
         for learner in range(self.n_learners):
-            if self.relabel == "random":
+            if is_random:
                 draw_rows(self.seed, RELABEL, first_row, learner, draws)
-                self.regime.teach_drawn(plays, labels, weights, draws, label_weights)  # y_t^i ~ p_t^i, line 10
-            else:
-                self.regime.teach(plays, labels, weights, label_weights)
+            teach(self.regime.code, plays, labels, weights, is_random, draws, label_weights)  # y_t^i ~ p_t^i, line 10
             ensemble.vote_and_learn(learner, block, label_weights, votes)
             pool_votes(votes, label_votes, pooled.labels, pooled.distributions)
             seen = label_votes if self.votes == "label" else votes
-            self.regime.gradients(seen, labels, self.gamma, gradients)  # l_t^i, line 9
-            player.step(game, plays, memory, gradients, step_size, learner)  # p_t^{i+1}, line 8
+            gradients(self.regime.code, seen, labels, self.gamma, slopes)  # l_t^i, line 9
+            player.step(game, plays, memory, slopes, step_size, learner)  # p_t^{i+1}, line 8
         return pooled
 
     def poll(self, ensemble: WeakEnsemble, block: Sequence[Any], n_classes: int) -> PooledVotes:
@@ -135,9 +135,6 @@ class Cascade:
         chosen = np.empty(len(pooled.labels), dtype=np.int64)
         modes(self.label_distribution(pooled), pooled.of(self.pool), chosen)
         return chosen
-
-    def _starts(self, player: Player, game: Game, labels: IntArray, n_classes: int) -> FloatArray:
-        return start_points(self.regime, game, labels, n_classes, start=self.start, is_entropic=player.is_entropic)
 
 
 @njit(cache=True, nogil=True)

@@ -6,7 +6,7 @@ a play as label weights. Random relabelling teaches a draw instead of the weight
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
@@ -17,32 +17,21 @@ from ocoboost.oco.domains import Simplex, UnitInterval
 from ocoboost.oco.players import LABEL_START_MIXING, Game
 from ocoboost.randomness import draw_label
 
+AGNOSTIC = 0  # a play is a distribution over labels: teach it, or a label drawn from it
+REALIZABLE = 1  # a play is a probability: teach the true label with that weight, or with that probability
 
-class Regime(Protocol):
+
+@dataclass(frozen=True)
+class Regime:
     """One of the two ways in which the paper reduces boosting to online convex optimization."""
+
+    code: int
 
     def game(self, *, gamma: float, n_classes: int, n_learners: int) -> Game:
         """The game that every row plays."""
-
-    def label_starts(self, labels: IntArray, n_classes: int) -> FloatArray:
-        """The point of the domain that teaches the true label and nothing else, for each row."""
-
-    def gradients(self, votes: FloatArray, labels: IntArray, gamma: float, out: FloatArray) -> None:
-        """What each row's player is shown after a vote."""
-
-    def teach(self, plays: FloatArray, labels: IntArray, weights: FloatArray, out: FloatArray) -> None:
-        """Label weights (rows, classes) that carry the plays."""
-
-    def teach_drawn(
-        self, plays: FloatArray, labels: IntArray, weights: FloatArray, draws: FloatArray, out: FloatArray
-    ) -> None:
-        """The same for one label drawn from each play."""
-
-
-class Agnostic:
-    """A play is a distribution over labels; the learner is taught that distribution, or a label drawn from it."""
-
-    def game(self, *, gamma: float, n_classes: int, n_learners: int) -> Game:
+        if self.code == REALIZABLE:
+            bound = losses.realizable_gradient_bound(gamma=gamma)
+            return Game(UnitInterval(), n_learners, bound, bound)
         return Game(
             Simplex(n_classes),
             n_learners,
@@ -50,59 +39,60 @@ class Agnostic:
             losses.agnostic_gradient_range(gamma=gamma, n_classes=n_classes),
         )
 
-    def label_starts(self, labels: IntArray, n_classes: int) -> FloatArray:
-        return np.eye(n_classes)[labels]
-
-    def gradients(self, votes: FloatArray, labels: IntArray, gamma: float, out: FloatArray) -> None:
-        losses.agnostic_gradients(votes, labels, gamma, out)
-
-    def teach(self, plays: FloatArray, labels: IntArray, weights: FloatArray, out: FloatArray) -> None:
-        np.multiply(plays, weights[:, None], out=out)
-
-    def teach_drawn(
-        self, plays: FloatArray, labels: IntArray, weights: FloatArray, draws: FloatArray, out: FloatArray
-    ) -> None:
-        _teach_drawn_labels(plays, weights, draws, out)
-
-
-class Realizable:
-    """A play is a probability; the learner is taught the true label with that weight, or with that probability."""
-
-    def game(self, *, gamma: float, n_classes: int, n_learners: int) -> Game:
-        bound = losses.realizable_gradient_bound(gamma=gamma)
-        return Game(UnitInterval(), n_learners, bound, bound)
-
-    def label_starts(self, labels: IntArray, n_classes: int) -> FloatArray:
-        return np.ones((len(labels), 1))
-
-    def gradients(self, votes: FloatArray, labels: IntArray, gamma: float, out: FloatArray) -> None:
-        losses.realizable_gradients(votes, labels, gamma, out)
-
-    def teach(self, plays: FloatArray, labels: IntArray, weights: FloatArray, out: FloatArray) -> None:
-        out[:] = 0.0
-        out[np.arange(len(labels)), labels] = plays[:, 0] * weights
-
-    def teach_drawn(
-        self, plays: FloatArray, labels: IntArray, weights: FloatArray, draws: FloatArray, out: FloatArray
-    ) -> None:
-        out[:] = 0.0
-        out[np.arange(len(labels)), labels] = np.where(draws < plays[:, 0], weights, 0.0)
-
-
-def start_points(
-    regime: Regime, game: Game, labels: IntArray, n_classes: int, *, start: str, is_entropic: bool
-) -> FloatArray:
-    """Where each row's game starts: the centre of the domain, or the true label (softened for entropic players)."""
-    centre = game.domain.centre()
-    if start == "uniform":
-        return np.tile(centre, (len(labels), 1))
-    points = regime.label_starts(labels, n_classes)
-    return (1.0 - LABEL_START_MIXING) * points + LABEL_START_MIXING * centre if is_entropic else points
+    def starts(self, game: Game, labels: IntArray, *, start: str, is_entropic: bool) -> FloatArray:
+        """Where each row's game starts: the centre of the domain, or the true label (softened for entropic players)."""
+        centre = game.domain.centre()
+        if start == "uniform":
+            return np.tile(centre, (len(labels), 1))
+        vertices = np.ones((len(labels), 1)) if self.code == REALIZABLE else np.eye(game.domain.dimension)[labels]
+        return (1.0 - LABEL_START_MIXING) * vertices + LABEL_START_MIXING * centre if is_entropic else vertices
 
 
 @njit(cache=True, nogil=True)
-def _teach_drawn_labels(plays: FloatArray, weights: FloatArray, draws: FloatArray, out: FloatArray) -> None:
+def teach_row(
+    regime: int, play: FloatArray, label: int, weight: float, is_random: bool, draw: float, out: FloatArray
+) -> None:
+    """The label weights that carry a play; with ``is_random``, one label (or none) chosen by ``draw``."""
+    for j in range(out.size):
+        out[j] = 0.0
+    if regime == REALIZABLE:
+        if is_random:
+            out[label] = weight if draw < play[0] else 0.0
+        else:
+            out[label] = play[0] * weight
+    elif is_random:
+        out[draw_label(play, draw)] = weight
+    else:
+        for j in range(play.size):
+            out[j] = play[j] * weight
+
+
+@njit(cache=True, nogil=True)
+def teach(
+    regime: int,
+    plays: FloatArray,
+    labels: IntArray,
+    weights: FloatArray,
+    is_random: bool,
+    draws: FloatArray,
+    out: FloatArray,
+) -> None:
+    """``teach_row`` for every row."""
     for row in range(plays.shape[0]):
-        for j in range(plays.shape[1]):
-            out[row, j] = 0.0
-        out[row, draw_label(plays[row], draws[row])] = weights[row]
+        teach_row(regime, plays[row], labels[row], weights[row], is_random, draws[row], out[row])
+
+
+@njit(cache=True, nogil=True)
+def gradient_row(regime: int, vote: FloatArray, label: int, gamma: float, out: FloatArray) -> None:
+    """What a row's player is shown after a vote."""
+    if regime == REALIZABLE:
+        losses.realizable_gradient(vote, label, gamma, out)
+    else:
+        losses.agnostic_gradient(vote, label, gamma, out)
+
+
+@njit(cache=True, nogil=True)
+def gradients(regime: int, votes: FloatArray, labels: IntArray, gamma: float, out: FloatArray) -> None:
+    """``gradient_row`` for every row."""
+    for row in range(votes.shape[0]):
+        gradient_row(regime, votes[row], labels[row], gamma, out[row])

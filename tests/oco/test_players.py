@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 import naive
 from ocoboost.oco.domains import Simplex, UnitInterval
-from ocoboost.oco.losses import agnostic_gradient_bound, agnostic_gradient_range, agnostic_gradients
+from ocoboost.oco.losses import agnostic_gradient, agnostic_gradient_bound, agnostic_gradient_range
 from ocoboost.oco.players import PLAYERS, Game
 from strategies import PLAYER_NAMES
 
@@ -113,7 +113,8 @@ def test_lazy_descent_has_its_closed_form_in_the_vote_counts(votes, label):
         agnostic_gradient_range(gamma=gamma, n_classes=k),
     )
     gradients = np.empty((len(votes), k))
-    agnostic_gradients(np.eye(k)[votes], np.full(len(votes), label), gamma, gradients)
+    for vote, gradient in zip(votes, gradients, strict=True):
+        agnostic_gradient(np.eye(k)[vote], label, gamma, gradient)
     start = np.full(k, 1.0 / k)
     history = play_through(PLAYERS["lazy"], game, start, gradients, step_size)
     counts = np.zeros(k)

@@ -15,23 +15,21 @@ import math
 
 from numba import njit
 
-from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.arrays import FloatArray
 
 
 @njit(cache=True, nogil=True)
-def agnostic_gradients(votes: FloatArray, labels: IntArray, gamma: float, out: FloatArray) -> None:
-    """``votes``: (rows, classes) distributions; ``labels``: (rows,); ``out``: (rows, classes)."""
-    for row in range(votes.shape[0]):
-        for j in range(votes.shape[1]):
-            out[row, j] = 2.0 * votes[row, j] / gamma
-        out[row, labels[row]] -= 2.0
+def agnostic_gradient(vote: FloatArray, label: int, gamma: float, out: FloatArray) -> None:
+    """``vote``, ``out``: one number per class."""
+    for j in range(out.size):
+        out[j] = 2.0 * vote[j] / gamma
+    out[label] -= 2.0
 
 
 @njit(cache=True, nogil=True)
-def realizable_gradients(votes: FloatArray, labels: IntArray, gamma: float, out: FloatArray) -> None:
-    """``votes``: (rows, classes) distributions; ``labels``: (rows,); ``out``: (rows, 1)."""
-    for row in range(votes.shape[0]):
-        out[row, 0] = (2.0 * votes[row, labels[row]] - 1.0) / gamma - 1.0
+def realizable_gradient(vote: FloatArray, label: int, gamma: float, out: FloatArray) -> None:
+    """``vote``: one number per class; ``out``: one number."""
+    out[0] = (2.0 * vote[label] - 1.0) / gamma - 1.0
 
 
 def agnostic_gradient_bound(*, gamma: float, n_classes: int) -> float:

@@ -10,7 +10,7 @@ Cost per row: a vote and a lesson of every learner, and on average O(n_learners 
 from __future__ import annotations
 
 from ocoboost.online.booster import OnlineBooster
-from ocoboost.regimes import Agnostic
+from ocoboost.regimes import AGNOSTIC, Regime
 
 
 class OnlineAgnosticBoostClassifier(OnlineBooster):
@@ -67,4 +67,4 @@ class OnlineAgnosticBoostClassifier(OnlineBooster):
 
     """
 
-    regime = Agnostic()
+    regime = Regime(AGNOSTIC)

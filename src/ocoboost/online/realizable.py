@@ -7,7 +7,7 @@ while the learners before i are wrong. Labels are never changed, only weighted. 
 from __future__ import annotations
 
 from ocoboost.online.booster import OnlineBooster
-from ocoboost.regimes import Realizable
+from ocoboost.regimes import REALIZABLE, Regime
 
 
 class OnlineRealizableBoostClassifier(OnlineBooster):
@@ -57,4 +57,4 @@ class OnlineRealizableBoostClassifier(OnlineBooster):
 
     """
 
-    regime = Realizable()
+    regime = Regime(REALIZABLE)
