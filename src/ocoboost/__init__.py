@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ocoboost.online.agnostic import OnlineAgnosticBoostClassifier
+    from ocoboost.online.hoeffding import HoeffdingTrees
     from ocoboost.online.realizable import OnlineRealizableBoostClassifier
 
-__all__ = ["OnlineAgnosticBoostClassifier", "OnlineRealizableBoostClassifier"]
+__all__ = ["HoeffdingTrees", "OnlineAgnosticBoostClassifier", "OnlineRealizableBoostClassifier"]
 
 _HOMES = {
+    "HoeffdingTrees": "ocoboost.online.hoeffding",
     "OnlineAgnosticBoostClassifier": "ocoboost.online.agnostic",
     "OnlineRealizableBoostClassifier": "ocoboost.online.realizable",
 }

@@ -15,19 +15,20 @@ Results are equal to the bit, because draws are keyed by (seed, purpose, row, le
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.fused import Games, Loop, announcing_compilation, learn_pipelined, poll_block
 from ocoboost.oco.players import PLAYERS, Game
 from ocoboost.oco.projections import project_onto_simplex
 from ocoboost.randomness import RELABEL, draw_rows
 from ocoboost.regimes import Regime, gradients, teach
-from ocoboost.weak.contract import WeakEnsemble
+from ocoboost.weak.contract import Block, WeakEnsemble
+from ocoboost.weak.hoeffding import HoeffdingEnsemble
 
 
 class PooledVotes(NamedTuple):
@@ -62,6 +63,7 @@ class Cascade:
     player: str
     step_size: float | str | None
     seed: int
+    n_jobs: int = 1  # threads, for native ensembles; the results do not depend on it
 
     def game(self, n_classes: int) -> Game:
         return self.regime.game(gamma=self.gamma, n_classes=n_classes, n_learners=self.n_learners)
@@ -80,13 +82,27 @@ class Cascade:
     def learn(
         self,
         ensemble: WeakEnsemble,
-        block: Sequence[Any],
+        block: Block,
         labels: IntArray,
         weights: FloatArray,
         n_classes: int,
         first_row: int,
     ) -> PooledVotes:
         """Teach a block of prepared rows to all learners; returns their votes from before each row was learned."""
+        if isinstance(ensemble, HoeffdingEnsemble):
+            return self._learn_fused(ensemble, block, labels, weights, n_classes, first_row)
+        return self.learn_by_parts(ensemble, block, labels, weights, n_classes, first_row)
+
+    def learn_by_parts(
+        self,
+        ensemble: WeakEnsemble,
+        block: Block,
+        labels: IntArray,
+        weights: FloatArray,
+        n_classes: int,
+        first_row: int,
+    ) -> PooledVotes:
+        """The loop as it reads on paper, over any ensemble; native ones run the same cells in one kernel."""
         player = PLAYERS[self.player]
         game = self.game(n_classes)
         step_size = self.resolve_step(game)
@@ -110,8 +126,44 @@ class Cascade:
             player.step(game, plays, memory, slopes, step_size, learner)  # p_t^{i+1}, line 8
         return pooled
 
-    def poll(self, ensemble: WeakEnsemble, block: Sequence[Any], n_classes: int) -> PooledVotes:
+    def _learn_fused(
+        self,
+        ensemble: HoeffdingEnsemble,
+        block: FloatArray,
+        labels: IntArray,
+        weights: FloatArray,
+        n_classes: int,
+        first_row: int,
+    ) -> PooledVotes:
+        player = PLAYERS[self.player]
+        game = self.game(n_classes)
+        loop = Loop(
+            self.regime.code,
+            self.gamma,
+            self.relabel == "random",
+            self.votes == "label",
+            player.code,
+            game.domain.is_interval,
+            self.resolve_step(game),
+            game.gradient_range,
+            self.n_learners,
+            np.uint64(self.seed),
+        )
+        plays = self.regime.starts(game, labels, start=self.start, is_entropic=player.is_entropic)
+        pooled = PooledVotes.none(len(labels), n_classes)
+        games = Games(labels, weights, plays, player.begin(game.domain, plays), *pooled)
+        ensemble.grow_classes(n_classes)
+        with announcing_compilation():
+            learn_pipelined(ensemble, loop, games, block, first_row, self.n_jobs)
+        return pooled
+
+    def poll(self, ensemble: WeakEnsemble, block: Block, n_classes: int) -> PooledVotes:
         """The learners' votes on a block of prepared rows; nothing is learned."""
+        if isinstance(ensemble, HoeffdingEnsemble):
+            pooled = PooledVotes.none(len(block), n_classes)
+            ensemble.grow_classes(n_classes)
+            poll_block(ensemble.trees, ensemble.rules, ensemble.scratch(), block, *pooled)
+            return pooled
         votes = np.empty((len(block), n_classes))
         label_votes = np.empty_like(votes)
         pooled = PooledVotes.none(len(block), n_classes)

@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
-from ocoboost.arrays import IntArray
+from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.errors import InvalidInputError
 
 Label: TypeAlias = Hashable
@@ -130,6 +130,40 @@ def _infinite(value: object, name: Hashable, row: int) -> InvalidInputError:
     )
 
 
+class NumberRows(Sequence[Row]):
+    """Rows of a matrix of numbers: dicts for whoever asks for one, and the matrix itself for compiled learners."""
+
+    def __init__(self, names: Sequence[Hashable], values: np.ndarray[Any, Any]) -> None:
+        self.names = names  # sorted
+        self.values = values  # (rows, columns), of the caller's type
+        self.numbers = values.astype(np.float64)  # NaN where missing
+
+    @classmethod
+    def read(cls, names: Sequence[Hashable], values: np.ndarray[Any, Any]) -> NumberRows:
+        """Sort the columns by name; raises for an infinite value."""
+        order = sorted_names(names)
+        rows = cls(order, values if order == list(names) else values[:, [list(names).index(name) for name in order]])
+        infinite = np.argwhere(np.isinf(rows.numbers))
+        if len(infinite):
+            row, column = (int(number) for number in infinite[0])
+            raise _infinite(float(rows.numbers[row, column]), order[column], row)
+        return rows
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> NumberRows: ...
+
+    def __getitem__(self, index: int | slice) -> Row | NumberRows:
+        if isinstance(index, slice):
+            return NumberRows(self.names, self.values[index])
+        return as_row(dict(zip(self.names, self.values[index].tolist(), strict=True)), index)
+
+
 class Additions(NamedTuple):
     """What one row brings that the schema does not hold yet."""
 
@@ -146,6 +180,8 @@ class Schema:
 
     def plan(self, rows: Sequence[Row]) -> dict[int, Additions]:
         """Additions by the row that brings them; raises if a column mixes numbers and text."""
+        if isinstance(rows, NumberRows) and all(self.kinds.get(name) == NUMBER for name in rows.names):
+            return {}  # a matrix of known columns brings nothing new
         plan: dict[int, Additions] = {}
         kinds: dict[Hashable, str | None] = {}
         categories: set[tuple[Hashable, str]] = set()
@@ -175,3 +211,18 @@ class Schema:
         for name, category in additions.categories:
             codes = self.categories.setdefault(name, {})
             codes[category] = len(codes)
+
+    def encode(self, rows: Sequence[Row]) -> FloatArray:
+        """A matrix with one column per known feature: numbers as they are, categories by code, NaN for the rest."""
+        if isinstance(rows, NumberRows) and list(self.kinds) == rows.names:
+            return np.ascontiguousarray(rows.numbers)
+        encoded = np.full((len(rows), len(self.kinds)), np.nan)
+        columns = [(name, self.categories.get(name, {})) for name in self.kinds]
+        for number, row in enumerate(rows):
+            for column, (name, codes) in enumerate(columns):
+                value = row.get(name)
+                if isinstance(value, str):
+                    encoded[number, column] = codes.get(value, np.nan)
+                elif value is not None:
+                    encoded[number, column] = value
+        return encoded

@@ -73,8 +73,8 @@ class OneOf:
         self.hint = hint
 
     def __contains__(self, value: object) -> bool:
-        plain = value is None or (isinstance(value, str | numbers.Integral) and not isinstance(value, bool))
-        return plain and value in self.choices
+        same_kind = (isinstance(value, bool) == isinstance(choice, bool) for choice in self.choices if choice == value)
+        return (value is None or isinstance(value, str | numbers.Integral)) and any(same_kind)  # True is not 1
 
     def __str__(self) -> str:
         words = ", ".join(repr(choice) for choice in self.choices)

@@ -16,6 +16,7 @@ from ocoboost.arrays import FloatArray
 RELABEL = 0  # which label (or whether the true one) a learner is taught
 PREDICT = 1  # the booster's sampled prediction
 LEARNER_SEED = 2  # seeds of cloned learners
+FEATURES = 3  # which columns (in place of rows) a learner sees
 
 _MASK = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)

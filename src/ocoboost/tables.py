@@ -16,7 +16,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from ocoboost.arrays import FloatArray
-from ocoboost.encoding import Label, Row, as_label, as_row
+from ocoboost.encoding import Label, NumberRows, Row, as_label, as_row
 from ocoboost.errors import InvalidInputError
 
 
@@ -30,7 +30,7 @@ def read_row(x: object) -> Row:
     return as_row(x, 0)
 
 
-def read_rows(X: Any) -> list[Row]:
+def read_rows(X: Any) -> Sequence[Row]:
     """Rows of an array, a frame or a sequence of dicts. Columns of a bare array are named 0, 1, 2, ..."""
     if isinstance(X, Mapping):
         raise InvalidInputError(
@@ -38,6 +38,9 @@ def read_rows(X: Any) -> list[Row]:
         )
     if hasattr(X, "to_pylist") and _as_frame(X) is None:  # a PyArrow record batch
         X = X.to_pylist()
+    numbers = _as_numbers(X)
+    if numbers is not None:
+        return numbers
     columns = _columns(X)
     if columns is not None:
         names, values = columns
@@ -53,6 +56,18 @@ def read_rows(X: Any) -> list[Row]:
 def _are_dicts(X: Any) -> bool:
     """Whether ``X`` is a sequence of dicts; an empty sequence is one."""
     return isinstance(X, Sequence) and not isinstance(X, str | bytes) and (len(X) == 0 or isinstance(X[0], Mapping))
+
+
+def _as_numbers(X: Any) -> NumberRows | None:
+    """Rows of an array or frame that holds nothing but numbers; such tables are never taken apart cell by cell."""
+    if isinstance(X, np.ndarray) and not isinstance(X, np.ma.MaskedArray):
+        is_plain = X.ndim == 2 and X.dtype.kind in "fiub"
+        return NumberRows.read(range(X.shape[1]), X) if is_plain else None
+    if _is_pandas(X):
+        is_plain = all(getattr(dtype, "kind", "O") in "fiub" and isinstance(dtype, np.dtype) for dtype in X.dtypes)
+        is_plain &= X.columns.is_unique and len(X.columns) > 0
+        return NumberRows.read(list(X.columns), X.to_numpy()) if is_plain else None
+    return None
 
 
 def _columns(X: Any) -> tuple[list[Hashable], Iterable[tuple[Any, ...]]] | None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from river import tree
 
 from learners import Bins, Weightless
-from ocoboost import OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier
+from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier
 from ocoboost.bench import datasets
 from strategies import PLAYER_NAMES, cuts, streams
 from strategies import settings as booster_settings
@@ -26,11 +26,17 @@ def learned(model):
         state.schema.kinds,
         state.schema.categories,
         state.n_rows,
-        [vars(learner) for learner in state.ensemble.learners],
+        state_of_learners(state.ensemble),
         [model.predict_proba_one(x) for x in PROBES],
         [model.vote_shares_one(x) for x in PROBES],
         [model.sample_one(x) for x in PROBES],
     )
+
+
+def state_of_learners(ensemble):
+    if hasattr(ensemble, "learners"):
+        return [vars(learner) for learner in ensemble.learners]
+    return [array.tobytes() for array in ensemble.trees]
 
 
 def row_by_row(model, stream):
@@ -63,6 +69,46 @@ def test_any_cut_of_the_stream_gives_the_same_bits(booster, player, relabel, sta
     many = booster(Bins(), player=player, relabel=relabel, start=start, **options)
     assert row_by_row(one, stream) == block_by_block(many, stream, data.draw(cuts(len(stream))))
     assert learned(one) == learned(many)
+
+
+@pytest.mark.parametrize("player", PLAYER_NAMES)
+@pytest.mark.parametrize("booster", BOOSTERS)
+@settings(max_examples=15)
+@given(data=st.data())
+def test_native_trees_obey_the_law(booster, player, data):
+    stream = data.draw(streams(max_rows=30))
+    options = data.draw(booster_settings())
+    learner = HoeffdingTrees(
+        grace_period=2,
+        delta=0.9,
+        tau=0.9,
+        leaf_prediction=data.draw(st.sampled_from(["mc", "nb", "nba"])),
+        feature_share=data.draw(st.sampled_from([1.0, 0.6])),
+        max_size=data.draw(st.sampled_from([None, 0.01])),
+    )
+    relabel = data.draw(st.sampled_from(["fractional", "random"]))
+    start = data.draw(st.sampled_from(["uniform", "label"]))
+    one, many = (booster(learner, player=player, relabel=relabel, start=start, **options) for _ in range(2))
+    assert row_by_row(one, stream) == block_by_block(many, stream, data.draw(cuts(len(stream))))
+    assert learned(one) == learned(many)
+
+
+@pytest.mark.parametrize("booster", [*BOOSTERS, HoeffdingTrees])
+def test_any_number_of_threads_gives_the_same_bits(booster):
+    rows = datasets.shuffled(datasets.segment(), 5)[:700]
+    X, y = [x for x, _ in rows], [label for _, label in rows]
+    if booster is HoeffdingTrees:
+        models = [HoeffdingTrees(n_learners=7, grace_period=20, delta=0.1, tau=0.3, feature_share=0.7, seed=1)] * 2
+        models = [model.clone() for model in models]
+        models[1]._state = models[1]._begin()
+        object.__setattr__(models[1]._state.cascade, "n_jobs", 3)
+    else:
+        learner = HoeffdingTrees(grace_period=20, delta=0.1, tau=0.3)
+        models = [booster(learner, n_learners=7, gamma=0.5, seed=1, n_jobs=n_jobs) for n_jobs in (1, 2, 5)]
+    predictions = [model.predict_learn_many(X, y) for model in models]
+    assert all(prediction == predictions[0] for prediction in predictions)
+    assert all(learned(model) == learned(models[0]) for model in models)
+    assert models[0]._state.ensemble.trees.n_nodes.max() > 3
 
 
 @pytest.mark.parametrize("booster", BOOSTERS)

@@ -219,6 +219,25 @@ def begin(player: int, on_interval: bool, plays: FloatArray, memory: FloatArray)
 
 
 @njit(cache=True, nogil=True)
+def step_row(
+    player: int,
+    on_interval: bool,
+    play: FloatArray,
+    memory: FloatArray,
+    gradient: FloatArray,
+    step_size: float,
+    gradient_range: float,
+    n_steps: int,
+    n_played: int,
+) -> None:
+    """Move one game on by one; ``n_played`` is how many moves came before this one."""
+    if on_interval:
+        _step_on_interval(player, play, memory, gradient, step_size, gradient_range, n_steps, n_played)
+    else:
+        _step_on_simplex(player, play, memory, gradient, step_size, gradient_range, n_steps, n_played)
+
+
+@njit(cache=True, nogil=True)
 def step(
     player: int,
     on_interval: bool,
@@ -230,13 +249,16 @@ def step(
     n_steps: int,
     n_played: int,
 ) -> None:
-    """Move every game on by one; ``n_played`` is how many moves came before this one."""
+    """``step_row`` for every row."""
     for row in range(plays.shape[0]):
-        if on_interval:
-            _step_on_interval(
-                player, plays[row], memory[row], gradients[row], step_size, gradient_range, n_steps, n_played
-            )
-        else:
-            _step_on_simplex(
-                player, plays[row], memory[row], gradients[row], step_size, gradient_range, n_steps, n_played
-            )
+        step_row(
+            player,
+            on_interval,
+            plays[row],
+            memory[row],
+            gradients[row],
+            step_size,
+            gradient_range,
+            n_steps,
+            n_played,
+        )

@@ -1,35 +1,28 @@
-"""What all online boosters share: parameters, and River's protocol around the state.
-
-A call is read and checked whole before anything is learned, so bad input changes nothing. Parameters are checked at
-first use and fixed from then on; ``reset`` lets changed ones take effect.
-"""
+"""What all online boosters share: their parameters, and how a state is made of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+import os
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, ClassVar
 
-import numpy as np
-from river import base
-
-from ocoboost import tables
-from ocoboost.arrays import FloatArray
-from ocoboost.cascade import Cascade, PooledVotes
-from ocoboost.encoding import Label, Labels, Row
-from ocoboost.errors import BrokenModelError, InvalidInputError
+from ocoboost.cascade import Cascade
+from ocoboost.encoding import Labels
+from ocoboost.errors import InvalidParameterError
 from ocoboost.oco.players import PLAYERS
+from ocoboost.online.hoeffding import HoeffdingTrees
+from ocoboost.online.protocol import StreamClassifier
 from ocoboost.online.state import State
 from ocoboost.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters, invalid
-from ocoboost.randomness import PREDICT, draw_label, fresh_seed, uniform
 from ocoboost.regimes import Regime
 from ocoboost.weak import foreign
+from ocoboost.weak.contract import WeakEnsemble
 
 # Below this the prediction is the plurality for any number of learners, and squares would overflow.
 SMALLEST_GAMMA = 1e-100
 
 
-class OnlineBooster(base.MiniBatchClassifier):
+class OnlineBooster(StreamClassifier):
     """Base of the boosters that play an online convex optimization game for every row."""
 
     regime: ClassVar[Regime]
@@ -62,6 +55,7 @@ class OnlineBooster(base.MiniBatchClassifier):
         n_jobs: int = 1,
         seed: int | None = None,
     ) -> None:
+        super().__init__()
         self.learner = learner
         self.n_learners = n_learners
         self.gamma = gamma
@@ -74,80 +68,8 @@ class OnlineBooster(base.MiniBatchClassifier):
         self.classes = classes
         self.n_jobs = n_jobs
         self.seed = seed
-        self._state: State | None = None
-
-    # -- learning ------------------------------------------------------------------------------------------------
-
-    def learn_one(self, x: dict[Any, Any], y: Any, *, w: float = 1.0) -> None:
-        """Learn one row with label ``y`` and weight ``w``."""
-        with self._naming():
-            rows, labels, weights = [tables.read_row(x)], [tables.read_label(y)], tables.read_weights(w, 1)
-        self._learn(rows, labels, weights)
-
-    def learn_many(self, X: Any, y: Any, *, w: Any = None) -> None:
-        """Learn a block of rows; the same bits as ``learn_one`` on each of them in turn."""
-        self._learn(*self._read(X, y, w))
-
-    def predict_learn_many(self, X: Any, y: Any, *, w: Any = None) -> list[Label | None]:
-        """Predict each row, then learn it; None for rows before the first label was ever seen."""
-        predictions: list[Label | None] = []
-        self._learn(*self._read(X, y, w), see=lambda state, pooled: predictions.extend(state.modes(pooled)))
-        return predictions
-
-    def check_parameters(self) -> None:
-        """Raise `InvalidParameterError` now, rather than at first use, if a parameter is out of its range."""
-        self._checked_labels()
-
-    def reset(self) -> None:
-        """Forget everything that was learned. Parameters changed since then take effect."""
-        self._state = None
-
-    # -- predicting ----------------------------------------------------------------------------------------------
-
-    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
-        """The label distribution D: the scaled votes, projected onto the simplex. Empty before the first label."""
-        known, distribution = self._ask_one(x, Cascade.label_distribution)
-        return dict(zip(known, distribution.tolist(), strict=True))
-
-    def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
-        """The mode of D; ties go to the most votes, then to the label seen first. None before the first label."""
-        known, label = self._ask_one(x, Cascade.predicted_labels)
-        return known[int(label)] if known else None
-
-    def sample_one(self, x: dict[Any, Any]) -> Any:
-        """A label drawn from D, as the paper predicts; the draw is fixed by the seed and the rows learned so far."""
-        known, label = self._ask_one(x, self._draw)
-        return known[int(label)] if known else None
-
-    def vote_shares_one(self, x: dict[Any, Any]) -> dict[Any, float]:
-        """The share of the learners' pooled votes that each label has, before scaling and projection."""
-        known, shares = self._ask_one(x, Cascade.vote_shares)
-        return dict(zip(known, shares.tolist(), strict=True))
-
-    def predict_proba_many(self, X: Any) -> Any:
-        """``predict_proba_one`` of every row, one column per label of ``classes_``."""
-        return tables.make_matrix(X, *self._ask(self._read_rows(X), Cascade.label_distribution))
-
-    def predict_many(self, X: Any) -> Any:
-        """``predict_one`` of every row."""
-        known, labels = self._ask(self._read_rows(X), Cascade.predicted_labels)
-        return tables.make_labels(X, [known[label] for label in labels] if known else [None] * len(labels))
-
-    def vote_shares_many(self, X: Any) -> Any:
-        """``vote_shares_one`` of every row, one column per label of ``classes_``."""
-        return tables.make_matrix(X, *self._ask(self._read_rows(X), Cascade.vote_shares))
 
     # -- what is known -------------------------------------------------------------------------------------------
-
-    @property
-    def classes_(self) -> list[Label]:
-        """The labels known so far, in the order of their indices."""
-        return list(self._state.labels.known if self._state is not None else self._checked_labels().known)
-
-    @property
-    def n_rows_(self) -> int:
-        """The number of rows learned so far."""
-        return 0 if self._state is None else self._state.n_rows
 
     @property
     def relabel_(self) -> str:
@@ -165,19 +87,22 @@ class OnlineBooster(base.MiniBatchClassifier):
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         from river import tree
 
+        yield {"n_learners": 5}
         yield {"learner": tree.HoeffdingTreeClassifier(grace_period=50), "n_learners": 3}
 
     # -- beginning -----------------------------------------------------------------------------------------------
 
-    def _ready(self) -> State:
-        """The state, or a fresh one that is kept only once a row has been accepted for learning."""
-        return self._state if self._state is not None else self._begin()
-
     def _begin(self) -> State:
         labels = self._checked_labels()
-        seed = fresh_seed() if self.seed is None else int(self.seed)
+        seed = self._root_seed()
+        learner = self._learner()
         try:
-            ensemble = foreign.make_ensemble(self._learner(), int(self.n_learners), seed, len(labels))
+            if hasattr(learner, "make_ensemble"):
+                ensemble: WeakEnsemble = learner.make_ensemble(int(self.n_learners), seed)
+            else:
+                ensemble = foreign.make_ensemble(learner, int(self.n_learners), seed, len(labels))
+        except InvalidParameterError:
+            raise
         except Exception as error:
             hint = f"cloning it raised {type(error).__name__}: {error}"
             raise invalid(self, "learner", "be a classifier that can be cloned", self.learner, hint) from error
@@ -195,6 +120,7 @@ class OnlineBooster(base.MiniBatchClassifier):
             player=self.player,
             step_size=self.step_size,
             seed=seed,
+            n_jobs=int(self.n_jobs) if self.n_jobs > 0 else os.cpu_count() or 1,
         )
         return State(cascade, ensemble, labels)
 
@@ -208,7 +134,7 @@ class OnlineBooster(base.MiniBatchClassifier):
             if not foreign.is_sklearn_like(learner):
                 must = "be a classifier that can learn online: River's learn_one, or scikit-learn's partial_fit"
                 isclass = isinstance(learner, type)
-                hint = "pass an instance, not a class" if isclass else "try river.tree.HoeffdingTreeClassifier()"
+                hint = "pass an instance, not a class" if isclass else "try HoeffdingTrees()"
                 raise invalid(self, "learner", must, learner, hint)
             if self.classes is None or len(self.classes) < 2:
                 hint = f"{type(learner).__name__} must know all labels before its first partial_fit"
@@ -227,67 +153,4 @@ class OnlineBooster(base.MiniBatchClassifier):
         return labels
 
     def _learner(self) -> Any:
-        if self.learner is not None:
-            return self.learner
-        from river import tree
-
-        return tree.HoeffdingTreeClassifier()
-
-    # -- inside --------------------------------------------------------------------------------------------------
-
-    @contextmanager
-    def _naming(self) -> Iterator[None]:
-        """Put the class in front of what is wrong with its input."""
-        try:
-            yield
-        except InvalidInputError as error:
-            raise InvalidInputError(f"{type(self).__name__}: {error}") from None
-
-    def _read_rows(self, X: Any) -> list[Row]:
-        with self._naming():
-            return tables.read_rows(X)
-
-    def _read(self, X: Any, y: Any, w: Any) -> tuple[list[Row], list[Label], FloatArray]:
-        rows = self._read_rows(X)
-        with self._naming():
-            return rows, tables.read_labels(y, len(rows)), tables.read_weights(w, len(rows))
-
-    def _learn(
-        self,
-        rows: list[Row],
-        labels: list[Label],
-        weights: FloatArray,
-        *,
-        see: Callable[[State, PooledVotes], object] | None = None,
-    ) -> None:
-        """Check a block whole, then learn it."""
-        state = self._ready()
-        if state.broken:
-            raise BrokenModelError(
-                f"{type(self).__name__}: {state.broken}, so rows from there on may be partly learned; "
-                "call reset(), or reload the model from before."
-            )
-        with self._naming():
-            plan = state.plan(rows, labels, weights)
-        if rows:
-            self._state = state
-            state.learn(rows, labels, weights, plan, see)
-
-    def _ask(self, rows: list[Row], answer: Callable[[Cascade, PooledVotes], Any]) -> tuple[list[Label], Any]:
-        """The labels known, and ``answer`` to the learners' votes on these rows."""
-        if self._state is None and not len(self._checked_labels()):
-            return [], np.zeros((len(rows), 0))
-        state = self._ready()
-        with self._naming():
-            state.check(rows)
-        return state.labels.known, answer(state.cascade, state.poll(rows))
-
-    def _ask_one(self, x: Any, answer: Callable[[Cascade, PooledVotes], Any]) -> tuple[list[Label], Any]:
-        with self._naming():
-            row = tables.read_row(x)
-        known, answers = self._ask([row], answer)
-        return known, answers[0]
-
-    def _draw(self, cascade: Cascade, pooled: PooledVotes) -> list[int]:
-        draw = uniform(np.uint64(cascade.seed), PREDICT, self.n_rows_, 0)
-        return [draw_label(distribution, draw) for distribution in cascade.label_distribution(pooled)]
+        return HoeffdingTrees() if self.learner is None else self.learner

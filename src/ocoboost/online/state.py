@@ -6,7 +6,7 @@ category, and each piece goes through the cascade.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -39,12 +39,12 @@ class State:
     n_rows: int = 0
     broken: str = ""  # why no more may be learned
 
-    def check(self, rows: list[Row]) -> None:
+    def check(self, rows: Sequence[Row]) -> None:
         """Raise if these rows cannot be voted on."""
         self.schema.plan(rows)
         self.ensemble.check(rows, learning=False)
 
-    def plan(self, rows: list[Row], labels: list[Label], weights: FloatArray) -> Plan:
+    def plan(self, rows: Sequence[Row], labels: list[Label], weights: FloatArray) -> Plan:
         """Everything new in a block; raises, having changed nothing, if the block cannot be learned."""
         ensemble = self.ensemble
         new_labels = self.labels.plan(labels)
@@ -66,7 +66,7 @@ class State:
 
     def learn(
         self,
-        rows: list[Row],
+        rows: Sequence[Row],
         labels: list[Label],
         weights: FloatArray,
         plan: Plan,
@@ -92,7 +92,7 @@ class State:
             if see is not None:
                 see(self, pooled.after(1) if first in plan.labels else pooled)
 
-    def poll(self, rows: list[Row]) -> PooledVotes:
+    def poll(self, rows: Sequence[Row]) -> PooledVotes:
         """The learners' votes on rows that were checked."""
         if len(self.labels) == 0:
             return PooledVotes.none(len(rows), 0)

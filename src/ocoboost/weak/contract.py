@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from ocoboost.arrays import FloatArray
 from ocoboost.encoding import Row, Schema
+
+# Rows in the form that an ensemble's learners eat: a list of dicts, a matrix, ...; ``len`` counts the rows.
+Block: TypeAlias = Any
 
 
 class WeakEnsemble(Protocol):
@@ -32,15 +35,15 @@ class WeakEnsemble(Protocol):
     def check(self, rows: Sequence[Row], *, learning: bool) -> None:
         """Raise ``InvalidInputError`` if these rows cannot be learned (or voted on)."""
 
-    def prepare(self, rows: Sequence[Row], schema: Schema, *, learning: bool) -> Sequence[Any]:
+    def prepare(self, rows: Sequence[Row], schema: Schema, *, learning: bool) -> Block:
         """The rows in the form the learners eat; called once per block, before the loop over learners.
 
         Before learning, the schema already holds every column and category of the rows. Before voting it may not:
         what is unknown then counts as missing.
         """
 
-    def vote(self, learner: int, block: Sequence[Any], out: FloatArray) -> None:
+    def vote(self, learner: int, block: Block, out: FloatArray) -> None:
         """Vote on every row of a prepared block."""
 
-    def vote_and_learn(self, learner: int, block: Sequence[Any], label_weights: FloatArray, out: FloatArray) -> None:
+    def vote_and_learn(self, learner: int, block: Block, label_weights: FloatArray, out: FloatArray) -> None:
         """Row by row: vote with what is known, then learn the row."""

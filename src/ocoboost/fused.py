@@ -1,0 +1,243 @@
+"""The cascade inside one compiled kernel, for native ensembles.
+
+The same cells as ``Cascade.learn``, in the same order, with the same row kernels for teaching, losses and players: what
+differs is only that votes and label weights of one row and learner live in scratch room and never become matrices. A
+block of one row serves ``learn_one``.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.oco._player_kernels import step_row
+from ocoboost.randomness import RELABEL, uniform
+from ocoboost.regimes import gradient_row, teach_row
+from ocoboost.weak._hoeffding_kernels import Columns, Rules, Scratch, Trees, needs_room, vote_and_learn_row, vote_row
+from ocoboost.weak.hoeffding import HoeffdingEnsemble
+
+# Rows that a thread carries through its learners before it passes them on: small enough to fill the pipeline soon,
+# large enough that a tree stays in cache and a call costs nothing.
+ROWS_PER_STEP = 64
+
+
+class Loop(NamedTuple):
+    """The choices of a cascade, as numbers."""
+
+    regime: int
+    gamma: float
+    is_random: bool
+    sees_labels: bool  # the players see label votes
+    player: int
+    on_interval: bool
+    step_size: float
+    gradient_range: float
+    n_learners: int
+    seed: np.uint64
+
+
+class Games(NamedTuple):
+    """A block of rows and the state of their games; axis 0 is the row."""
+
+    labels: IntArray
+    weights: FloatArray
+    plays: FloatArray
+    memory: FloatArray
+    label_votes: FloatArray  # pooled
+    distribution_votes: FloatArray  # pooled
+
+    def part(self, rows: slice) -> Games:
+        """Views of some rows."""
+        return Games._make(array[rows] for array in self)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def learn_block(
+    trees: Trees,
+    columns: Columns,
+    rules: Rules,
+    scratch: Scratch,
+    loop: Loop,
+    games: Games,
+    block: FloatArray,
+    first_row: int,
+    learners: tuple[int, int],
+    reached: IntArray,
+) -> bool:
+    """Teach a block to the learners of a range, from the cell ``reached`` (learner, row) on.
+
+    Stops early when a tree needs more room, with ``reached`` at the cell to go on from, and returns false.
+    """
+    n_classes = games.label_votes.shape[1]
+    taught, vote, slope = scratch.taught, scratch.vote, scratch.slope
+    for learner in range(reached[0], learners[1]):
+        for row in range(reached[1], block.shape[0]):
+            if needs_room(trees, learner, scratch.codes.size):
+                reached[0] = learner
+                reached[1] = row
+                return False
+            label = games.labels[row]
+            play = games.plays[row]
+            draw = uniform(loop.seed, RELABEL, first_row + row, learner) if loop.is_random else 0.0
+            teach_row(loop.regime, play, label, games.weights[row], loop.is_random, draw, taught)
+            vote_and_learn_row(trees, learner, block[row], taught, columns, rules, scratch, n_classes, vote)
+            best = 0
+            for j in range(n_classes):
+                games.distribution_votes[row, j] += vote[j]
+                if vote[j] > vote[best]:
+                    best = j
+            games.label_votes[row, best] += 1.0
+            if loop.sees_labels:
+                for j in range(n_classes):
+                    vote[j] = 0.0
+                vote[best] = 1.0
+            gradient_row(loop.regime, vote[:n_classes], label, loop.gamma, slope[: play.size])
+            step_row(
+                loop.player,
+                loop.on_interval,
+                play,
+                games.memory[row],
+                slope[: play.size],
+                loop.step_size,
+                loop.gradient_range,
+                loop.n_learners,
+                learner,
+            )
+        reached[1] = 0
+    reached[0] = learners[1]
+    return True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def poll_block(
+    trees: Trees,
+    rules: Rules,
+    scratch: Scratch,
+    block: FloatArray,
+    label_votes: FloatArray,
+    distribution_votes: FloatArray,
+) -> None:
+    """Pool the votes of all learners on every row; nothing is learned."""
+    n_classes = label_votes.shape[1]
+    vote = scratch.vote
+    for learner in range(trees.n_nodes.size):
+        for row in range(block.shape[0]):
+            vote_row(trees, learner, block[row], rules, scratch, n_classes, vote)
+            best = 0
+            for j in range(n_classes):
+                distribution_votes[row, j] += vote[j]
+                if vote[j] > vote[best]:
+                    best = j
+            label_votes[row, best] += 1.0
+
+
+@contextmanager
+def announcing_compilation(_done: list[bool] = [False]) -> Iterator[None]:  # noqa: B006, the one piece of state
+    """Say on standard error, once, that kernels are being compiled, if the first call takes more than two seconds."""
+    if _done[0]:
+        yield
+        return
+    message = "ocoboost: compiling (first use only; later processes start from the cache)"
+    timer = threading.Timer(2.0, lambda: print(message, file=sys.stderr, flush=True))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        _done[0] = True
+
+
+def learn_pipelined(
+    ensemble: HoeffdingEnsemble, loop: Loop, games: Games, block: FloatArray, first_row: int, n_jobs: int
+) -> None:
+    """Carry a block through all learners, on ``n_jobs`` threads that each own a range of learners.
+
+    Thread t works on rows that thread t - 1 has finished: a cell needs its learner's earlier rows and its row's earlier
+    learners, and nothing else, so every number of threads gives the same bits.
+    """
+    n_threads = min(n_jobs, loop.n_learners, -(-len(block) // ROWS_PER_STEP))
+    edges = [loop.n_learners * thread // n_threads for thread in range(n_threads + 1)] if n_threads else []
+    steps = [slice(first, first + ROWS_PER_STEP) for first in range(0, len(block), ROWS_PER_STEP)]
+    gate = _Gate()
+    finished = [threading.Semaphore(0) for _ in range(n_threads)]
+    failed = threading.Event()
+
+    def work(thread: int) -> None:
+        try:
+            scratch = ensemble.scratch()
+            for rows in steps:
+                if thread > 0:
+                    finished[thread - 1].acquire()
+                if failed.is_set():
+                    return
+                learners = (edges[thread], edges[thread + 1])
+                reached = np.array([learners[0], 0])
+                part = games.part(rows)
+                while True:
+                    with gate.shared():
+                        done = learn_block(
+                            ensemble.trees,
+                            ensemble.columns,
+                            ensemble.rules,
+                            scratch,
+                            loop,
+                            part,
+                            block[rows],
+                            first_row + rows.start,
+                            learners,
+                            reached,
+                        )
+                    if done:
+                        break
+                    with gate.alone():
+                        if ensemble.needs_room(int(reached[0])):  # another thread may have made some meanwhile
+                            ensemble.make_room()
+                finished[thread].release()
+        except BaseException:
+            failed.set()
+            raise
+        finally:
+            if failed.is_set():
+                for _ in steps:
+                    finished[thread].release()  # nobody waits for rows that will not come
+
+    if n_threads == 1:
+        work(0)
+    elif n_threads > 1:
+        with ThreadPoolExecutor(n_threads) as pool:
+            for future in [pool.submit(work, thread) for thread in range(n_threads)]:
+                future.result()
+
+
+class _Gate:
+    """Many threads may work on the trees at once; making room needs them all to stand aside."""
+
+    def __init__(self) -> None:
+        self._change = threading.Condition()
+        self._n_inside = 0
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        with self._change:
+            self._n_inside += 1
+        try:
+            yield
+        finally:
+            with self._change:
+                self._n_inside -= 1
+                self._change.notify_all()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        with self._change:
+            self._change.wait_for(lambda: self._n_inside == 0)
+            yield

@@ -1,0 +1,185 @@
+"""River's protocol around the state: what every classifier on streams here can do.
+
+A call is read and checked whole before anything is learned, so bad input changes nothing. Parameters are checked at
+first use and fixed from then on; ``reset`` lets changed ones take effect.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from river import base
+
+from ocoboost import tables
+from ocoboost.arrays import FloatArray
+from ocoboost.cascade import Cascade, PooledVotes
+from ocoboost.encoding import Label, Labels, Row
+from ocoboost.errors import BrokenModelError, InvalidInputError
+from ocoboost.online.state import State
+from ocoboost.randomness import PREDICT, draw_label, fresh_seed, uniform
+
+
+class StreamClassifier(base.MiniBatchClassifier):
+    """A classifier whose learned state is a ``State``."""
+
+    seed: int | None
+
+    def __init__(self) -> None:
+        self._state: State | None = None
+
+    @abstractmethod
+    def _begin(self) -> State:
+        """A fresh state for the parameters; raises if one of them is out of its range."""
+
+    @abstractmethod
+    def _checked_labels(self) -> Labels:
+        """The labels known from the start, once every parameter is known to be in its range."""
+
+    # -- learning ------------------------------------------------------------------------------------------------
+
+    def learn_one(self, x: dict[Any, Any], y: Any, *, w: float = 1.0) -> None:
+        """Learn one row with label ``y`` and weight ``w``."""
+        with self._naming():
+            rows, labels, weights = [tables.read_row(x)], [tables.read_label(y)], tables.read_weights(w, 1)
+        self._learn(rows, labels, weights)
+
+    def learn_many(self, X: Any, y: Any, *, w: Any = None) -> None:
+        """Learn a block of rows; the same bits as ``learn_one`` on each of them in turn."""
+        self._learn(*self._read(X, y, w))
+
+    def predict_learn_many(self, X: Any, y: Any, *, w: Any = None) -> list[Label | None]:
+        """Predict each row, then learn it; None for rows before the first label was ever seen."""
+        predictions: list[Label | None] = []
+        self._learn(*self._read(X, y, w), see=lambda state, pooled: predictions.extend(state.modes(pooled)))
+        return predictions
+
+    def check_parameters(self) -> None:
+        """Raise `InvalidParameterError` now, rather than at first use, if a parameter is out of its range."""
+        self._checked_labels()
+
+    def reset(self) -> None:
+        """Forget everything that was learned. Parameters changed since then take effect."""
+        self._state = None
+
+    # -- predicting ----------------------------------------------------------------------------------------------
+
+    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
+        """The label distribution D: the scaled votes, projected onto the simplex. Empty before the first label."""
+        known, distribution = self._ask_one(x, Cascade.label_distribution)
+        return dict(zip(known, distribution.tolist(), strict=True))
+
+    def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
+        """The mode of D; ties go to the most votes, then to the label seen first. None before the first label."""
+        known, label = self._ask_one(x, Cascade.predicted_labels)
+        return known[int(label)] if known else None
+
+    def sample_one(self, x: dict[Any, Any]) -> Any:
+        """A label drawn from D, as the paper predicts; the draw is fixed by the seed and the rows learned so far."""
+        known, label = self._ask_one(x, self._draw)
+        return known[int(label)] if known else None
+
+    def vote_shares_one(self, x: dict[Any, Any]) -> dict[Any, float]:
+        """The share of the learners' pooled votes that each label has, before scaling and projection."""
+        known, shares = self._ask_one(x, Cascade.vote_shares)
+        return dict(zip(known, shares.tolist(), strict=True))
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """``predict_proba_one`` of every row, one column per label of ``classes_``."""
+        return tables.make_matrix(X, *self._ask(self._read_rows(X), Cascade.label_distribution))
+
+    def predict_many(self, X: Any) -> Any:
+        """``predict_one`` of every row."""
+        known, labels = self._ask(self._read_rows(X), Cascade.predicted_labels)
+        return tables.make_labels(X, [known[label] for label in labels] if known else [None] * len(labels))
+
+    def vote_shares_many(self, X: Any) -> Any:
+        """``vote_shares_one`` of every row, one column per label of ``classes_``."""
+        return tables.make_matrix(X, *self._ask(self._read_rows(X), Cascade.vote_shares))
+
+    # -- what is known -------------------------------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> list[Label]:
+        """The labels known so far, in the order of their indices."""
+        return list(self._state.labels.known if self._state is not None else self._checked_labels().known)
+
+    @property
+    def memory_usage_(self) -> int:
+        """Bytes that the learners take."""
+        ensemble = self._ready().ensemble
+        return int(getattr(ensemble, "n_bytes", 0)) or self._raw_memory_usage
+
+    @property
+    def n_rows_(self) -> int:
+        """The number of rows learned so far."""
+        return 0 if self._state is None else self._state.n_rows
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _ready(self) -> State:
+        """The state, or a fresh one that is kept only once a row has been accepted for learning."""
+        return self._state if self._state is not None else self._begin()
+
+    def _root_seed(self) -> int:
+        return fresh_seed() if self.seed is None else int(self.seed)
+
+    @contextmanager
+    def _naming(self) -> Iterator[None]:
+        """Put the class in front of what is wrong with its input."""
+        try:
+            yield
+        except InvalidInputError as error:
+            raise InvalidInputError(f"{type(self).__name__}: {error}") from None
+
+    def _read_rows(self, X: Any) -> Sequence[Row]:
+        with self._naming():
+            return tables.read_rows(X)
+
+    def _read(self, X: Any, y: Any, w: Any) -> tuple[Sequence[Row], list[Label], FloatArray]:
+        rows = self._read_rows(X)
+        with self._naming():
+            return rows, tables.read_labels(y, len(rows)), tables.read_weights(w, len(rows))
+
+    def _learn(
+        self,
+        rows: Sequence[Row],
+        labels: list[Label],
+        weights: FloatArray,
+        *,
+        see: Callable[[State, PooledVotes], object] | None = None,
+    ) -> None:
+        """Check a block whole, then learn it."""
+        state = self._ready()
+        if state.broken:
+            raise BrokenModelError(
+                f"{type(self).__name__}: {state.broken}, so rows from there on may be partly learned; "
+                "call reset(), or reload the model from before."
+            )
+        with self._naming():
+            plan = state.plan(rows, labels, weights)
+        if len(rows) > 0:
+            self._state = state
+            state.learn(rows, labels, weights, plan, see)
+
+    def _ask(self, rows: Sequence[Row], answer: Callable[[Cascade, PooledVotes], Any]) -> tuple[list[Label], Any]:
+        """The labels known, and ``answer`` to the learners' votes on these rows."""
+        if self._state is None and not len(self._checked_labels()):
+            return [], np.zeros((len(rows), 0))
+        state = self._ready()
+        with self._naming():
+            state.check(rows)
+        return state.labels.known, answer(state.cascade, state.poll(rows))
+
+    def _ask_one(self, x: Any, answer: Callable[[Cascade, PooledVotes], Any]) -> tuple[list[Label], Any]:
+        with self._naming():
+            row = tables.read_row(x)
+        known, answers = self._ask([row], answer)
+        return known, answers[0]
+
+    def _draw(self, cascade: Cascade, pooled: PooledVotes) -> list[int]:
+        draw = uniform(np.uint64(cascade.seed), PREDICT, self.n_rows_, 0)
+        return [draw_label(distribution, draw) for distribution in cascade.label_distribution(pooled)]
