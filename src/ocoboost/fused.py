@@ -18,10 +18,21 @@ import numpy as np
 from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.borrowing import borrowed
 from ocoboost.oco._player_kernels import step_row
 from ocoboost.randomness import RELABEL, uniform
 from ocoboost.regimes import gradient_row, teach_row
-from ocoboost.weak._hoeffding_kernels import Columns, Rules, Scratch, Trees, needs_room, vote_and_learn_row, vote_row
+from ocoboost.weak._hoeffding_kernels import (
+    Columns,
+    Rules,
+    Scratch,
+    Trees,
+    borrow_scratch,
+    borrow_trees,
+    needs_room,
+    vote_and_learn_row,
+    vote_row,
+)
 from ocoboost.weak.hoeffding import HoeffdingEnsemble
 
 # Rows that a thread carries through its learners before it passes them on: small enough to fill the pipeline soon,
@@ -76,7 +87,12 @@ def learn_block(
 
     Stops early when a tree needs more room, with ``reached`` at the cell to go on from, and returns false.
     """
-    n_classes = games.label_votes.shape[1]
+    trees, scratch = borrow_trees(trees), borrow_scratch(scratch)
+    columns = Columns(borrowed(columns.numeric), borrowed(columns.nominal), columns.n_numeric, columns.n_nominal)
+    block, labels, weights = borrowed(block), borrowed(games.labels), borrowed(games.weights)
+    plays, memory = borrowed(games.plays), borrowed(games.memory)
+    label_votes, distribution_votes = borrowed(games.label_votes), borrowed(games.distribution_votes)
+    n_classes = label_votes.shape[1]
     taught, vote, slope = scratch.taught, scratch.vote, scratch.slope
     for learner in range(reached[0], learners[1]):
         for row in range(reached[1], block.shape[0]):
@@ -84,17 +100,17 @@ def learn_block(
                 reached[0] = learner
                 reached[1] = row
                 return False
-            label = games.labels[row]
-            play = games.plays[row]
+            label = labels[row]
+            play = plays[row]
             draw = uniform(loop.seed, RELABEL, first_row + row, learner) if loop.is_random else 0.0
-            teach_row(loop.regime, play, label, games.weights[row], loop.is_random, draw, taught)
+            teach_row(loop.regime, play, label, weights[row], loop.is_random, draw, taught)
             vote_and_learn_row(trees, learner, block[row], taught, columns, rules, scratch, n_classes, vote)
             best = 0
             for j in range(n_classes):
-                games.distribution_votes[row, j] += vote[j]
+                distribution_votes[row, j] += vote[j]
                 if vote[j] > vote[best]:
                     best = j
-            games.label_votes[row, best] += 1.0
+            label_votes[row, best] += 1.0
             if loop.sees_labels:
                 for j in range(n_classes):
                     vote[j] = 0.0
@@ -104,7 +120,7 @@ def learn_block(
                 loop.player,
                 loop.on_interval,
                 play,
-                games.memory[row],
+                memory[row],
                 slope[: play.size],
                 loop.step_size,
                 loop.gradient_range,
@@ -126,6 +142,8 @@ def poll_block(
     distribution_votes: FloatArray,
 ) -> None:
     """Pool the votes of all learners on every row; nothing is learned."""
+    trees, scratch, block = borrow_trees(trees), borrow_scratch(scratch), borrowed(block)
+    label_votes, distribution_votes = borrowed(label_votes), borrowed(distribution_votes)
     n_classes = label_votes.shape[1]
     vote = scratch.vote
     for learner in range(trees.n_nodes.size):

@@ -22,6 +22,7 @@ import numpy as np
 from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.borrowing import borrowed
 
 LEAF = 0
 NUMERIC = 1  # value <= threshold goes to the first child, else to the second
@@ -135,6 +136,38 @@ def make_scratch(n_numeric: int, n_nominal: int, n_classes: int, n_categories: i
         slope=np.zeros(n_classes),
         branches=np.zeros((n_branches, n_classes)),
         codes=np.zeros(n_branches, dtype=np.int64),
+    )
+
+
+@njit(cache=True, nogil=True, inline="always")
+def borrow_trees(trees: Trees) -> Trees:
+    """The trees, for the inside of a kernel (see ``borrowing``)."""
+    return Trees(
+        borrowed(trees.n_nodes),
+        borrowed(trees.n_free),
+        borrowed(trees.free),
+        borrowed(trees.nodes),
+        borrowed(trees.class_weight),
+        borrowed(trees.class_seen),
+        borrowed(trees.moments),
+        borrowed(trees.tables),
+        borrowed(trees.visible),
+    )
+
+
+@njit(cache=True, nogil=True, inline="always")
+def borrow_scratch(scratch: Scratch) -> Scratch:
+    """The scratch room, for the inside of a kernel."""
+    return Scratch(
+        borrowed(scratch.penalty),
+        borrowed(scratch.precision),
+        borrowed(scratch.scores),
+        borrowed(scratch.row),
+        borrowed(scratch.taught),
+        borrowed(scratch.vote),
+        borrowed(scratch.slope),
+        borrowed(scratch.branches),
+        borrowed(scratch.codes),
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.borrowing import IS_COMPILED
 from ocoboost.encoding import TEXT, Row, Schema
 from ocoboost.randomness import FEATURES, draw_rows
 from ocoboost.weak import _hoeffding_kernels as kernels
@@ -232,13 +233,18 @@ def _zeros(
         n_nodes=ints(),
         n_free=ints(),
         free=ints(n_slots),
-        nodes=np.zeros((n_learners, n_nodes), dtype=kernels.NODE),
+        nodes=_records(n_learners, n_nodes),
         class_weight=floats(n_nodes, n_classes),
         class_seen=ints(n_nodes, n_classes),
         moments=moments,
         tables=floats(n_slots, n_classes, n_nominal, n_categories),
         visible=np.ones((n_learners, n_numeric + n_nominal), dtype=np.int64),
     )
+
+
+def _records(n_learners: int, n_nodes: int) -> Any:
+    nodes = np.zeros((n_learners, n_nodes), dtype=kernels.NODE)
+    return nodes if IS_COMPILED else nodes.view(np.recarray)  # uncompiled, only these have fields as attributes
 
 
 def _empty_trees(n_learners: int) -> kernels.Trees:
