@@ -35,6 +35,7 @@ clean:
 	rm -rf .venv .cache build dist
 
 .venv/bin/python:
+	@echo "Setting up .venv (a minute or two, once)"
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip
 

@@ -130,6 +130,13 @@ def _infinite(value: object, name: Hashable, row: int) -> InvalidInputError:
     )
 
 
+def _mixed(value: object, name: Hashable, row: int, known: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"X: column {name!r} at row {row} is {value!r}, but the column held {known} before; "
+        "convert the whole column to one of the two."
+    )
+
+
 class NumberRows(Sequence[Row]):
     """Rows of a matrix of numbers: dicts for whoever asks for one, and the matrix itself for compiled learners."""
 
@@ -180,8 +187,8 @@ class Schema:
 
     def plan(self, rows: Sequence[Row]) -> dict[int, Additions]:
         """Additions by the row that brings them; raises if a column mixes numbers and text."""
-        if isinstance(rows, NumberRows) and all(self.kinds.get(name) == NUMBER for name in rows.names):
-            return {}  # a matrix of known columns brings nothing new
+        if isinstance(rows, NumberRows):
+            return self._plan_numbers(rows)
         plan: dict[int, Additions] = {}
         kinds: dict[Hashable, str | None] = {}
         categories: set[tuple[Hashable, str]] = set()
@@ -191,10 +198,7 @@ class Schema:
                 kind = None if value is None else TEXT if isinstance(value, str) else NUMBER
                 known = kinds[name] if name in kinds else self.kinds.get(name)
                 if known is not None and kind is not None and kind != known:
-                    raise InvalidInputError(
-                        f"X: column {name!r} at row {number} is {value!r}, but the column held {known} before; "
-                        "convert the whole column to one of the two."
-                    )
+                    raise _mixed(value, name, number, known)
                 if (name not in kinds and name not in self.kinds) or (known is None and kind is not None):
                     kinds[name] = added.kinds[name] = kind
                 if isinstance(value, str):
@@ -204,6 +208,23 @@ class Schema:
                         added.categories.append(category)
             if added.kinds or added.categories:
                 plan[number] = added
+        return plan
+
+    def _plan_numbers(self, rows: NumberRows) -> dict[int, Additions]:
+        """The same plan for a matrix, column by column."""
+        plan: dict[int, Additions] = {}
+        for column, name in enumerate(rows.names):
+            known = self.kinds.get(name)
+            if known == NUMBER or len(rows) == 0:
+                continue
+            values = rows.numbers[:, column]
+            present = np.flatnonzero(~np.isnan(values))
+            if known == TEXT and len(present):
+                raise _mixed(float(values[present[0]]), name, int(present[0]), known)
+            if name not in self.kinds:
+                plan.setdefault(0, Additions({}, [])).kinds[name] = None
+            if len(present) and known is None:
+                plan.setdefault(int(present[0]), Additions({}, [])).kinds[name] = NUMBER
         return plan
 
     def apply(self, additions: Additions) -> None:

@@ -35,9 +35,11 @@ from ocoboost.weak._hoeffding_kernels import (
 )
 from ocoboost.weak.hoeffding import HoeffdingEnsemble
 
-# Rows that a thread carries through its learners before it passes them on: small enough to fill the pipeline soon,
+# Rows that a stage carries through its learners before it passes them on: small enough to fill the pipeline soon,
 # large enough that a tree stays in cache and a call costs nothing.
-ROWS_PER_STEP = 64
+ROWS_PER_STEP = 128
+# Early learners are taught more labels than late ones, so equal stages take unequal times: several per thread even out.
+STAGES_PER_THREAD = 2
 
 
 class Loop(NamedTuple):
@@ -177,27 +179,28 @@ def announcing_compilation(_done: list[bool] = [False]) -> Iterator[None]:  # no
 def learn_pipelined(
     ensemble: HoeffdingEnsemble, loop: Loop, games: Games, block: FloatArray, first_row: int, n_jobs: int
 ) -> None:
-    """Carry a block through all learners, on ``n_jobs`` threads that each own a range of learners.
+    """Carry a block through all learners, on ``n_jobs`` threads.
 
-    Thread t works on rows that thread t - 1 has finished: a cell needs its learner's earlier rows and its row's earlier
-    learners, and nothing else, so every number of threads gives the same bits.
+    The learners are cut into stages and the rows into steps. A cell needs its learner's earlier rows and its row's
+    earlier learners, and nothing else: so a stage may take a step once it has finished the step before and the stage
+    before has finished this step, and every number of threads gives the same bits.
     """
-    n_threads = min(n_jobs, loop.n_learners, -(-len(block) // ROWS_PER_STEP))
-    edges = [loop.n_learners * thread // n_threads for thread in range(n_threads + 1)] if n_threads else []
-    steps = [slice(first, first + ROWS_PER_STEP) for first in range(0, len(block), ROWS_PER_STEP)]
+    n_steps = -(-len(block) // ROWS_PER_STEP)
+    n_threads = min(n_jobs, loop.n_learners, n_steps)
+    if n_threads == 0:
+        return
+    n_stages = 1 if n_threads == 1 else min(STAGES_PER_THREAD * n_threads, loop.n_learners)
+    edges = [loop.n_learners * stage // n_stages for stage in range(n_stages + 1)]
+    schedule = _Schedule(n_stages, n_steps)
     gate = _Gate()
-    finished = [threading.Semaphore(0) for _ in range(n_threads)]
-    failed = threading.Event()
 
-    def work(thread: int) -> None:
-        try:
-            scratch = ensemble.scratch()
-            for rows in steps:
-                if thread > 0:
-                    finished[thread - 1].acquire()
-                if failed.is_set():
-                    return
-                learners = (edges[thread], edges[thread + 1])
+    def work() -> None:
+        scratch = ensemble.scratch()
+        with schedule.stopping_all_on_failure():
+            while (task := schedule.take()) is not None:
+                stage, step = task
+                rows = slice(step * ROWS_PER_STEP, (step + 1) * ROWS_PER_STEP)
+                learners = (edges[stage], edges[stage + 1])
                 reached = np.array([learners[0], 0])
                 part = games.part(rows)
                 while True:
@@ -219,21 +222,57 @@ def learn_pipelined(
                     with gate.alone():
                         if ensemble.needs_room(int(reached[0])):  # another thread may have made some meanwhile
                             ensemble.make_room()
-                finished[thread].release()
-        except BaseException:
-            failed.set()
-            raise
-        finally:
-            if failed.is_set():
-                for _ in steps:
-                    finished[thread].release()  # nobody waits for rows that will not come
+                schedule.finish(stage)
 
     if n_threads == 1:
-        work(0)
-    elif n_threads > 1:
-        with ThreadPoolExecutor(n_threads) as pool:
-            for future in [pool.submit(work, thread) for thread in range(n_threads)]:
-                future.result()
+        work()
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        for future in [pool.submit(work) for _ in range(n_threads)]:
+            future.result()
+
+
+class _Schedule:
+    """Which stage may take which step next."""
+
+    def __init__(self, n_stages: int, n_steps: int) -> None:
+        self._change = threading.Condition()
+        self._n_steps = n_steps
+        self._n_finished = [0] * n_stages
+        self._is_running = [False] * n_stages
+        self._failed = False
+
+    def take(self) -> tuple[int, int] | None:
+        """A stage and a step that are ready, once there are any; None when all is done."""
+        with self._change:
+            while not self._failed and self._n_finished[-1] < self._n_steps:
+                ready = [stage for stage in range(len(self._n_finished)) if self._is_ready(stage)]
+                if ready:
+                    stage = min(ready, key=lambda stage: self._n_finished[stage])  # oldest rows first
+                    self._is_running[stage] = True
+                    return stage, self._n_finished[stage]
+                self._change.wait()
+            return None
+
+    def _is_ready(self, stage: int) -> bool:
+        n_arrived = self._n_steps if stage == 0 else self._n_finished[stage - 1]
+        return not self._is_running[stage] and self._n_finished[stage] < n_arrived
+
+    def finish(self, stage: int) -> None:
+        with self._change:
+            self._is_running[stage] = False
+            self._n_finished[stage] += 1
+            self._change.notify_all()
+
+    @contextmanager
+    def stopping_all_on_failure(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            with self._change:
+                self._failed = True
+                self._change.notify_all()
+            raise
 
 
 class _Gate:

@@ -98,6 +98,7 @@ class AnyOf:
 def invalid(owner: object, name: str, must: object, value: object, hint: str = "") -> InvalidParameterError:
     """The one sentence: class, name, range, value and, in brackets, a hint."""
     shown = " ".join(repr(value).split())  # River's representations have many lines
+    shown = shown if len(shown) <= 100 else f"a {type(value).__name__}"
     ending = f" ({hint})" if hint else ""
     return InvalidParameterError(f"{type(owner).__name__}: {name} must {must}, got {shown}{ending}.")
 

@@ -18,7 +18,7 @@ from river import compose, ensemble, evaluate, forest, metrics, naive_bayes, pre
 
 import naive
 from learners import Bins, Weightless
-from ocoboost import OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier, tables
+from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier, tables
 from ocoboost.bench import datasets
 from ocoboost.oco.players import PLAYERS
 from ocoboost.randomness import derive_seed
@@ -393,7 +393,13 @@ print([model.predict_proba_one(x) for x, _ in rows[:40]], [model.sample_one(x) f
 @pytest.mark.parametrize("relabel", ["fractional", "random"])
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize(
-    "learner", [tree.HoeffdingTreeClassifier(grace_period=40, tau=0.2), forest.AMFClassifier(n_estimators=1)], ids=type
+    "learner",
+    [
+        HoeffdingTrees(grace_period=40, tau=0.2, feature_share=0.8),
+        tree.HoeffdingTreeClassifier(grace_period=40, tau=0.2),
+        forest.AMFClassifier(n_estimators=1),
+    ],
+    ids=type,
 )
 def test_a_pickle_taken_mid_stream_resumes_to_the_same_bits_in_a_fresh_process(booster, learner, relabel, tmp_path):
     rows = datasets.shuffled(datasets.segment(), 3)[:300]

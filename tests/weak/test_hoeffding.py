@@ -116,7 +116,7 @@ def check_parity(rows, weights=None, **parameters):
 
 
 def synthetic(kind, n_rows=900, seed=0):
-    """Three classes; 'mixed' has text, 'missing' leaves a third of the values out."""
+    """Three classes; 'mixed' has text, 'late' a category that comes late, 'missing' leaves a third out."""
     draw = random.Random(seed)
     rows = []
     for _ in range(n_rows):
@@ -128,6 +128,9 @@ def synthetic(kind, n_rows=900, seed=0):
             x["shape"] = draw.choice(["disc", "ring"] if centre else ["ring", "ring", "bar"])
         if kind == "nominal":
             x = {name: value for name, value in x.items() if isinstance(value, str)}
+        if kind == "late":
+            colours = ["red", "green"] if len(rows) < n_rows / 2 else ["red", "green", "violet"]
+            x = {"colour": draw.choice([*colours, *[colours[centre % 2]] * 4]), "n": x["n0"]}
         if kind == "missing":
             x = {name: value for name, value in x.items() if draw.random() > 0.3}
         rows.append((x, label))
@@ -147,7 +150,7 @@ def test_parity_on_the_papers_datasets(name, parameters):
 
 @pytest.mark.parametrize("leaf_prediction", ["mc", "nb", "nba"])
 @pytest.mark.parametrize("split_criterion", ["gini", "info_gain"])
-@pytest.mark.parametrize("kind", ["numeric", "nominal", "mixed", "missing"])
+@pytest.mark.parametrize("kind", ["numeric", "nominal", "mixed", "missing", "late"])
 def test_parity_on_synthetic_streams(kind, split_criterion, leaf_prediction):
     n_nodes = check_parity(synthetic(kind), split_criterion=split_criterion, leaf_prediction=leaf_prediction, **OFTEN)
     assert n_nodes > 3

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from river import base, forest
+from river.tree import HoeffdingTreeClassifier
 
 from ocoboost.bench.datasets import Stream
 from ocoboost.online.agnostic import OnlineAgnosticBoostClassifier
+from ocoboost.online.hoeffding import HoeffdingTrees
 
 
 @dataclass
@@ -47,13 +49,19 @@ class Run:
 
 
 def contestants(*, n_learners: int, gamma: float, seed: int) -> dict[str, base.Classifier]:
-    """A Mondrian tree by itself, averaged in River's forest, and boosted."""
+    """River's trees of two kinds by themselves, the same boosted, and River's forest."""
     tree = forest.AMFClassifier(n_estimators=1, seed=seed)
+    stumps = OnlineAgnosticBoostClassifier(
+        HoeffdingTrees(max_depth=1, split_criterion="gini"), gamma=gamma, start="label", seed=seed
+    )
     booster = OnlineAgnosticBoostClassifier(
         tree, n_learners=n_learners, gamma=gamma, start="label", pool="distribution", seed=seed
     )
     booster.check_parameters()
+    stumps.clone().learn_many([{"a": 0.0}, {"a": 1.0}], ["x", "y"])  # compile before the clock starts
     return {
+        "1 stump": HoeffdingTreeClassifier(max_depth=1, split_criterion="gini"),
+        "100 boosted stumps": stumps,
         "1 Mondrian tree": tree,
         f"{n_learners} averaged (AMF)": forest.AMFClassifier(n_estimators=n_learners, seed=seed),
         f"{n_learners} boosted": booster,

@@ -19,8 +19,8 @@ class OnlineAgnosticBoostClassifier(OnlineBooster):
     Parameters
     ----------
     learner
-        The weak learner: a River classifier, or a scikit-learn classifier with `partial_fit` (which needs `classes`).
-        It is cloned `n_learners` times. None stands for River's `HoeffdingTreeClassifier()`.
+        The weak learner: `HoeffdingTrees` (None stands for its defaults), any River classifier, or a scikit-learn
+        classifier with `partial_fit` (which needs `classes`). The latter two are cloned `n_learners` times.
     n_learners
         The number of weak learners, N.
     gamma
@@ -45,18 +45,18 @@ class OnlineAgnosticBoostClassifier(OnlineBooster):
         All labels, if known. Then this is Algorithm 1 exactly. If None the label set grows: a row's game is over the
         labels seen up to and including that row.
     n_jobs
-        Has no effect yet: River and scikit-learn learners hold Python's lock and run on one thread. The results will
-        never depend on it.
+        Threads for native trees; -1 for all cores. River and scikit-learn learners hold Python's lock and run on one
+        thread. The results do not depend on it.
     seed
         Makes everything repeatable, to the bit.
 
     Examples
     --------
-    >>> from river import datasets, evaluate, metrics, tree
-    >>> from ocoboost import OnlineAgnosticBoostClassifier
+    >>> from river import datasets, evaluate, metrics
+    >>> from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier
 
-    >>> stump = tree.HoeffdingTreeClassifier(max_depth=1, split_criterion="gini")
-    >>> model = OnlineAgnosticBoostClassifier(stump, n_learners=5, gamma=0.5, start="label", seed=1)
+    >>> stump = HoeffdingTrees(max_depth=1, split_criterion="gini")
+    >>> model = OnlineAgnosticBoostClassifier(stump, gamma=0.5, seed=1)
     >>> accuracy = evaluate.progressive_val_score(datasets.Phishing().take(300), model, metrics.Accuracy())
     >>> accuracy.get() > 0.8
     True

@@ -16,8 +16,8 @@ class OnlineRealizableBoostClassifier(OnlineBooster):
     Parameters
     ----------
     learner
-        The weak learner: a River classifier, or a scikit-learn classifier with `partial_fit` (which needs `classes`).
-        It is cloned `n_learners` times. None stands for River's `HoeffdingTreeClassifier()`.
+        The weak learner: `HoeffdingTrees` (None stands for its defaults), any River classifier, or a scikit-learn
+        classifier with `partial_fit` (which needs `classes`). The latter two are cloned `n_learners` times.
     n_learners
         The number of weak learners, N.
     gamma
@@ -39,8 +39,8 @@ class OnlineRealizableBoostClassifier(OnlineBooster):
     classes
         All labels, if known. If None the label set grows: votes are over the labels seen up to and including a row.
     n_jobs
-        Has no effect yet: River and scikit-learn learners hold Python's lock and run on one thread. The results will
-        never depend on it.
+        Threads for native trees; -1 for all cores. River and scikit-learn learners hold Python's lock and run on one
+        thread. The results do not depend on it.
     seed
         Makes everything repeatable, to the bit.
 
