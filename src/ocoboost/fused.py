@@ -37,7 +37,7 @@ from ocoboost.weak.hoeffding import HoeffdingEnsemble
 
 # Rows that a stage carries through its learners before it passes them on: small enough to fill the pipeline soon,
 # large enough that a tree stays in cache and a call costs nothing.
-ROWS_PER_STEP = 128
+ROWS_PER_STEP = 64
 # Early learners are taught more labels than late ones, so equal stages take unequal times: several per thread even out.
 STAGES_PER_THREAD = 2
 

@@ -58,7 +58,9 @@ def contestants(*, n_learners: int, gamma: float, seed: int) -> dict[str, base.C
         tree, n_learners=n_learners, gamma=gamma, start="label", pool="distribution", seed=seed
     )
     booster.check_parameters()
-    stumps.clone().learn_many([{"a": 0.0}, {"a": 1.0}], ["x", "y"])  # compile before the clock starts
+    warm_up = stumps.clone()
+    warm_up.learn_many([{"a": 0.0}, {"a": 1.0}], ["x", "y"])  # compile before the clock starts
+    warm_up.predict_one({"a": 0.0})
     return {
         "1 stump": HoeffdingTreeClassifier(max_depth=1, split_criterion="gini"),
         "100 boosted stumps": stumps,
