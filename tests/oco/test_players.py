@@ -121,7 +121,7 @@ def test_lazy_descent_has_its_closed_form_in_the_vote_counts(votes, label):
     for i, vote in enumerate(votes):
         counts[vote] += 1
         dual = start - 2 * step_size * (counts / gamma - (i + 1) * np.eye(k)[label])
-        np.testing.assert_allclose(history[i + 1], naive.project(dual), atol=1e-12)
+        np.testing.assert_allclose(history[i + 1], naive.project_sorted(dual), atol=1e-12)
 
 
 def test_exponentiated_gradient_is_the_softmax_of_minus_the_gradients():

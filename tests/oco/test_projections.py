@@ -17,7 +17,9 @@ def project(point: np.ndarray) -> np.ndarray:
 
 @given(points())
 def test_projection_is_the_nearest_point_of_the_simplex(point):
-    np.testing.assert_allclose(project(point), naive.project(point), atol=1e-12)
+    # Supports whose distances differ by less than rounding are one to the enumeration: points then differ by its root.
+    np.testing.assert_allclose(project(point), naive.project(point), atol=1e-6)
+    np.testing.assert_allclose(project(point), naive.project_sorted(point), atol=1e-12)
 
 
 @given(points(max_size=40))
@@ -71,4 +73,4 @@ def test_two_coordinate_path_equals_projecting_the_moved_point(point):
         moved[-1] += second_change
         fast = start.copy()
         move_two_and_project(fast, 0, first_change, start.size - 1, second_change)
-        np.testing.assert_allclose(fast, naive.project(moved), atol=1e-12)
+        np.testing.assert_allclose(fast, naive.project_sorted(moved), atol=1e-12)
