@@ -16,9 +16,10 @@ from ocoboost.online.state import State
 from ocoboost.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters
 from ocoboost.regimes import REALIZABLE, Regime
 from ocoboost.weak import _hoeffding_kernels as kernels
+from ocoboost.weak import _split_kernels as splits
 from ocoboost.weak.hoeffding import HoeffdingEnsemble
 
-CRITERIA = {"gini": kernels.GINI, "info_gain": kernels.INFO_GAIN, "hellinger": kernels.HELLINGER}
+CRITERIA = {"gini": splits.GINI, "info_gain": splits.INFO_GAIN, "hellinger": splits.HELLINGER}
 LEAVES = {"mc": kernels.MAJORITY, "nb": kernels.NAIVE_BAYES, "nba": kernels.ADAPTIVE}
 UNLIMITED = 2**31
 

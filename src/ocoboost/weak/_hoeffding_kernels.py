@@ -23,21 +23,30 @@ from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.borrowing import borrowed
+from ocoboost.weak._split_kernels import (
+    GINI,
+    HIGH,
+    LOW,
+    MEAN,
+    SQUARES,
+    WEIGHT,
+    divide_categories,
+    divide_numbers,
+    list_categories,
+    merit_of_split,
+    numeric_range,
+    total_weight,
+)
 
 LEAF = 0
 NUMERIC = 1  # value <= threshold goes to the first child, else to the second
 EQUAL = 2  # category == threshold goes to the first child, else to the second
 MULTIWAY = 3  # one child per category
 
-GINI = 0
-INFO_GAIN = 1
-HELLINGER = 2
-
 MAJORITY = 0
 NAIVE_BAYES = 1
 ADAPTIVE = 2
 
-WEIGHT, MEAN, SQUARES, LOW, HIGH = range(5)
 
 _DENSITY_SCALE = 1.0 / math.tau
 _TINY = 1e-290  # squares below this have no finite inverse
@@ -173,21 +182,6 @@ def borrow_scratch(scratch: Scratch) -> Scratch:
 
 _kernel = njit(cache=True, nogil=True, error_model="numpy")  # divisions by zero are guarded, so loops vectorise
 _inlined = njit(cache=True, nogil=True, error_model="numpy", inline="always")
-
-
-@_kernel
-def total_weight(weights: FloatArray) -> float:
-    """Compensated sum (Neumaier): what Python's ``sum`` gives from 3.12 on."""
-    total = 0.0
-    lost = 0.0
-    for weight in weights:
-        grown = total + weight
-        if abs(total) >= abs(weight):
-            lost += (total - grown) + weight
-        else:
-            lost += (weight - grown) + total
-        total = grown
-    return total + lost
 
 
 @_inlined
@@ -461,130 +455,6 @@ def _teach_class(
 
 
 @_kernel
-def _entropy(dist: FloatArray) -> float:
-    entropy = 0.0
-    total = 0.0
-    for weight in dist:
-        if weight > 0.0:
-            entropy -= weight * np.log2(weight)
-            total += weight
-    return (entropy + total * np.log2(total)) / total if total > 0.0 else 0.0
-
-
-@_kernel
-def _gini(dist: FloatArray, total: float) -> float:
-    gini = 1.0
-    if total != 0.0:
-        for weight in dist:
-            share = weight / total
-            gini -= share * share
-    return gini
-
-
-@_kernel
-def _merit(criterion: int, before: FloatArray, branches: FloatArray, n_branches: int, min_fraction: float) -> float:
-    """River's merit of splitting ``before`` into the first rows of ``branches``; -inf if fewer than two are large."""
-    total = 0.0
-    for b in range(n_branches):
-        total += total_weight(branches[b])
-    n_large = 0
-    if total > 0.0:
-        for b in range(n_branches):
-            if total_weight(branches[b]) / total > min_fraction:
-                n_large += 1
-    if n_large < 2:
-        return -np.inf
-    if criterion == GINI:
-        gini = 0.0
-        for b in range(n_branches):
-            weight = total_weight(branches[b])
-            gini += weight / total * _gini(branches[b], weight)
-        return 1.0 - gini
-    if criterion == INFO_GAIN:
-        entropy = 0.0
-        for b in range(n_branches):
-            entropy += total_weight(branches[b]) * _entropy(branches[b])
-        return _entropy(before) - entropy / total
-    return _hellinger(branches)
-
-
-@_kernel
-def _hellinger(branches: FloatArray) -> float:
-    """Distance between the two classes' distributions over the first two branches; 0 where one of them is unknown."""
-    if branches.shape[1] < 2 or branches[:2, :2].min() <= 0.0:
-        return 0.0
-    negative = branches[0, 0] + branches[1, 0]
-    positive = branches[0, 1] + branches[1, 1]
-    first = np.sqrt(branches[0, 0] / negative) - np.sqrt(branches[0, 1] / positive)
-    second = np.sqrt(branches[1, 0] / negative) - np.sqrt(branches[1, 1] / positive)
-    return np.sqrt(first * first + second * second)
-
-
-@_kernel
-def _divide_numbers(moments: FloatArray, threshold: float, branches: FloatArray) -> None:
-    """Estimated class distributions at or below a threshold, and above it."""
-    for c in range(moments.shape[0]):
-        weight = moments[c, WEIGHT]
-        if weight <= 0.0:
-            branches[0, c] = 0.0
-            branches[1, c] = 0.0
-        elif threshold < moments[c, LOW]:
-            branches[0, c] = 0.0
-            branches[1, c] = weight
-        elif threshold >= moments[c, HIGH]:
-            branches[0, c] = weight
-            branches[1, c] = 0.0
-        else:
-            below = 0.0
-            if weight > 1.0 and moments[c, SQUARES] > 0.0:
-                deviation = np.sqrt(moments[c, SQUARES] / (weight - 1.0))
-                below = 0.5 * (1.0 + math.erf((threshold - moments[c, MEAN]) / deviation / np.sqrt(2.0)))
-            branches[0, c] = below * weight
-            branches[1, c] = weight - branches[0, c]
-
-
-@_kernel
-def _divide_categories(table: FloatArray, code: int, branches: FloatArray) -> None:
-    """Class distributions of one category, and of all others."""
-    for c in range(table.shape[0]):
-        equal = 0.0
-        other = 0.0
-        for category in range(table.shape[1]):
-            if category == code:
-                equal += table[c, category]
-            else:
-                other += table[c, category]
-        branches[0, c] = equal
-        branches[1, c] = other
-
-
-@_kernel
-def _list_categories(table: FloatArray, branches: FloatArray, codes: IntArray) -> int:
-    """Class distributions of every category observed, and their codes; returns how many."""
-    n_observed = 0
-    for category in range(table.shape[1]):
-        observed = False
-        for c in range(table.shape[0]):
-            observed |= table[c, category] > 0.0
-        if observed:
-            for c in range(table.shape[0]):
-                branches[n_observed, c] = table[c, category]
-            codes[n_observed] = category
-            n_observed += 1
-    return n_observed
-
-
-@_kernel
-def _numeric_range(moments: FloatArray) -> tuple[float, float]:
-    low = np.inf
-    high = -np.inf
-    for c in range(moments.shape[0]):
-        low = min(low, moments[c, LOW])
-        high = max(high, moments[c, HIGH])
-    return low, high
-
-
-@_kernel
 def _attempt_split(trees: Trees, tree: int, node: int, columns: Columns, rules: Rules, scratch: Scratch) -> None:
     """River's split attempt: compare the two best columns, split, or forget a leaf that nothing can split."""
     class_weight = trees.class_weight[tree, node]
@@ -613,28 +483,30 @@ def _attempt_split(trees: Trees, tree: int, node: int, columns: Columns, rules: 
             if columns.numeric[column] >= 0:
                 f = columns.numeric[column]
                 moments = trees.moments[tree, slot, :, :, f]
-                low, high = _numeric_range(moments)
+                low, high = numeric_range(moments)
                 if low > high:
                     continue  # not observed here
                 width = (high - low) / (rules.n_splits + 1.0)
                 for split in range(rules.n_splits):
                     candidate = low + width * (split + 1)
                     if low < candidate < high:
-                        _divide_numbers(moments, candidate, branches)
-                        value = _merit(rules.criterion, class_weight, branches, 2, rules.min_branch_fraction)
+                        divide_numbers(moments, candidate, branches)
+                        value = merit_of_split(rules.criterion, class_weight, branches, 2, rules.min_branch_fraction)
                         if value > merit:
                             merit, kind, threshold = value, NUMERIC, candidate
             elif columns.nominal[column] >= 0:
                 table = trees.tables[tree, slot, :, columns.nominal[column]]
-                n_observed = _list_categories(table, branches, codes)
+                n_observed = list_categories(table, branches, codes)
                 if n_observed == 0:
                     continue
                 if not rules.binary_split:
-                    merit = _merit(rules.criterion, class_weight, branches, n_observed, rules.min_branch_fraction)
+                    merit = merit_of_split(
+                        rules.criterion, class_weight, branches, n_observed, rules.min_branch_fraction
+                    )
                     kind = MULTIWAY
                 for observed in range(n_observed):
-                    _divide_categories(table, codes[observed], branches)
-                    value = _merit(rules.criterion, class_weight, branches, 2, rules.min_branch_fraction)
+                    divide_categories(table, codes[observed], branches)
+                    value = merit_of_split(rules.criterion, class_weight, branches, 2, rules.min_branch_fraction)
                     if value > merit:
                         merit, kind, threshold = value, EQUAL, float(codes[observed])
             else:
@@ -658,7 +530,7 @@ def _attempt_split(trees: Trees, tree: int, node: int, columns: Columns, rules: 
         return
     n_children = 2
     if best_kind == MULTIWAY:
-        n_children = _list_categories(trees.tables[tree, slot, :, columns.nominal[best_column]], branches, codes)
+        n_children = list_categories(trees.tables[tree, slot, :, columns.nominal[best_column]], branches, codes)
     if trees.free.shape[1] - trees.n_free[tree] + n_children - 1 <= rules.max_slots:  # the parent's slot becomes free
         _split(trees, tree, node, best_column, best_kind, best_threshold, columns, scratch)
 
@@ -679,13 +551,13 @@ def _split(
     branches, codes = scratch.branches, scratch.codes
     n_children = 2
     if kind == NUMERIC:
-        _divide_numbers(trees.moments[tree, slot, :, :, columns.numeric[column]], threshold, branches)
+        divide_numbers(trees.moments[tree, slot, :, :, columns.numeric[column]], threshold, branches)
     else:
         table = trees.tables[tree, slot, :, columns.nominal[column]]
         if kind == EQUAL:
-            _divide_categories(table, int(threshold), branches)
+            divide_categories(table, int(threshold), branches)
         else:
-            n_children = _list_categories(table, branches, codes)
+            n_children = list_categories(table, branches, codes)
     first = trees.n_nodes[tree]
     trees.nodes[tree, node].kind = kind
     place = columns.numeric[column] if kind == NUMERIC else columns.n_numeric + columns.nominal[column]

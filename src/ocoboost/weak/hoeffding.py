@@ -16,6 +16,7 @@ from ocoboost.borrowing import IS_COMPILED
 from ocoboost.encoding import TEXT, Row, Schema
 from ocoboost.randomness import FEATURES, draw_rows
 from ocoboost.weak import _hoeffding_kernels as kernels
+from ocoboost.weak import _split_kernels as splits
 
 LANES = 4  # doubles in a vector register: the axis of numeric columns is padded to a multiple of it
 
@@ -51,7 +52,7 @@ class HoeffdingEnsemble:
         self.codes: dict[Any, dict[float, int]] = {}  # categories of the nominal columns of numbers
         self.n_categories = 0
         self.trees = _empty_trees(n_learners)
-        if rules.criterion == kernels.HELLINGER:
+        if rules.criterion == splits.HELLINGER:
             self.max_classes = 2
 
     # -- rows ----------------------------------------------------------------------------------------------------
@@ -227,8 +228,8 @@ def _zeros(
         return np.zeros((n_learners, *shape))
 
     moments = floats(n_slots, n_classes, 5, n_numeric)
-    moments[:, :, :, kernels.LOW] = np.inf
-    moments[:, :, :, kernels.HIGH] = -np.inf
+    moments[:, :, :, splits.LOW] = np.inf
+    moments[:, :, :, splits.HIGH] = -np.inf
     return kernels.Trees(
         n_nodes=ints(),
         n_free=ints(),
