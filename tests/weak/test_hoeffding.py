@@ -91,7 +91,7 @@ def same_structure(ours, theirs):
 
 
 def check_parity(rows, weights=None, **parameters):
-    """Same probabilities on every row before it is learned, same number of nodes after it, same tree at the end."""
+    """Same probabilities on every row before it is learned, same tree at the end."""
     rows = [({name: x[name] for name in sorted(x) if x[name] is not None}, y) for x, y in rows]
     weights = [1.0] * len(rows) if weights is None else weights
     ours = HoeffdingTrees(**parameters)
