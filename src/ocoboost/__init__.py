@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ocoboost.online.agnostic import OnlineAgnosticBoostClassifier
     from ocoboost.online.hoeffding import HoeffdingTrees
+    from ocoboost.online.mondrian import MondrianTrees
     from ocoboost.online.realizable import OnlineRealizableBoostClassifier
 
-__all__ = ["HoeffdingTrees", "OnlineAgnosticBoostClassifier", "OnlineRealizableBoostClassifier"]
+__all__ = ["HoeffdingTrees", "MondrianTrees", "OnlineAgnosticBoostClassifier", "OnlineRealizableBoostClassifier"]
 
 _HOMES = {
     "HoeffdingTrees": "ocoboost.online.hoeffding",
+    "MondrianTrees": "ocoboost.online.mondrian",
     "OnlineAgnosticBoostClassifier": "ocoboost.online.agnostic",
     "OnlineRealizableBoostClassifier": "ocoboost.online.realizable",
 }

@@ -28,7 +28,7 @@ from ocoboost.oco.projections import project_onto_simplex
 from ocoboost.randomness import RELABEL, draw_rows
 from ocoboost.regimes import Regime, gradients, teach
 from ocoboost.weak.contract import Block, WeakEnsemble
-from ocoboost.weak.hoeffding import HoeffdingEnsemble
+from ocoboost.weak.native import NativeEnsemble
 
 
 class PooledVotes(NamedTuple):
@@ -41,12 +41,31 @@ class PooledVotes(NamedTuple):
     def none(cls, n_rows: int, n_classes: int) -> PooledVotes:
         return cls(np.zeros((n_rows, n_classes)), np.zeros((n_rows, n_classes)))
 
-    def after(self, n_rows: int) -> PooledVotes:
-        """Without the first rows."""
-        return PooledVotes(self.labels[n_rows:], self.distributions[n_rows:])
-
     def of(self, kind: str) -> FloatArray:
         return self.labels if kind == "label" else self.distributions
+
+
+class Answers(NamedTuple):
+    """What a booster says to each row; both have shape (rows, classes)."""
+
+    distributions: FloatArray  # D
+    shares: FloatArray  # each label's share of the pooled votes
+
+    @classmethod
+    def none(cls, n_rows: int) -> Answers:
+        """Before the first label is known."""
+        return cls(np.zeros((n_rows, 0)), np.zeros((n_rows, 0)))
+
+    def after(self, n_rows: int) -> Answers:
+        """Without the first rows."""
+        return Answers(self.distributions[n_rows:], self.shares[n_rows:])
+
+    @property
+    def labels(self) -> IntArray:
+        """The most probable label of each row; ties go to the most votes, then to the lowest index."""
+        chosen = np.empty(len(self.shares), dtype=np.int64)
+        modes(self.distributions, self.shares, chosen)
+        return chosen
 
 
 @dataclass(frozen=True)
@@ -89,7 +108,7 @@ class Cascade:
         first_row: int,
     ) -> PooledVotes:
         """Teach a block of prepared rows to all learners; returns their votes from before each row was learned."""
-        if isinstance(ensemble, HoeffdingEnsemble):
+        if isinstance(ensemble, NativeEnsemble):
             return self._learn_fused(ensemble, block, labels, weights, n_classes, first_row)
         return self.learn_by_parts(ensemble, block, labels, weights, n_classes, first_row)
 
@@ -128,7 +147,7 @@ class Cascade:
 
     def _learn_fused(
         self,
-        ensemble: HoeffdingEnsemble,
+        ensemble: NativeEnsemble,
         block: FloatArray,
         labels: IntArray,
         weights: FloatArray,
@@ -159,10 +178,10 @@ class Cascade:
 
     def poll(self, ensemble: WeakEnsemble, block: Block, n_classes: int) -> PooledVotes:
         """The learners' votes on a block of prepared rows; nothing is learned."""
-        if isinstance(ensemble, HoeffdingEnsemble):
+        if isinstance(ensemble, NativeEnsemble):
             pooled = PooledVotes.none(len(block), n_classes)
             ensemble.grow_classes(n_classes)
-            poll_block(ensemble.trees, ensemble.rules, ensemble.scratch(), block, *pooled)
+            poll_block(ensemble.forest, ensemble.scratch(), block, *pooled)
             return pooled
         votes = np.empty((len(block), n_classes))
         label_votes = np.empty_like(votes)
@@ -172,21 +191,16 @@ class Cascade:
             pool_votes(votes, label_votes, pooled.labels, pooled.distributions)
         return pooled
 
-    def vote_shares(self, pooled: PooledVotes) -> FloatArray:
-        """Each label's share of the pooled votes."""
-        return pooled.of(self.pool) / self.n_learners
+    def answer(self, pooled: PooledVotes) -> Answers:
+        """What the pooled votes amount to."""
+        return answer(pooled.of(self.pool) / self.n_learners, self.gamma)
 
-    def label_distribution(self, pooled: PooledVotes) -> FloatArray:
-        """The booster's distribution over labels."""
-        scaled_votes = pooled.of(self.pool) / (self.gamma * self.n_learners)  # h_t / (γN), line 4
-        project_onto_simplex(scaled_votes, scaled_votes)  # D_t = Π(·), line 4
-        return scaled_votes
 
-    def predicted_labels(self, pooled: PooledVotes) -> IntArray:
-        """The most probable label of each row; ties go to the most votes, then to the lowest index."""
-        chosen = np.empty(len(pooled.labels), dtype=np.int64)
-        modes(self.label_distribution(pooled), pooled.of(self.pool), chosen)
-        return chosen
+def answer(shares: FloatArray, gamma: float) -> Answers:
+    """D from the vote shares: scaled by 1 / gamma and projected onto the simplex."""
+    distributions = shares / gamma  # h_t / (γN), line 4
+    project_onto_simplex(distributions, distributions)  # D_t = Π(·), line 4
+    return Answers(distributions, shares)
 
 
 @njit(cache=True, nogil=True)

@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
@@ -169,6 +171,22 @@ class NumberRows(Sequence[Row]):
         if isinstance(index, slice):
             return NumberRows(self.names, self.values[index])
         return as_row(dict(zip(self.names, self.values[index].tolist(), strict=True)), index)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows that are learned or voted on together: dicts for whoever asks for them, and once as a matrix of codes."""
+
+    rows: Sequence[Row]
+    schema: Schema
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def codes(self) -> FloatArray:
+        """One column per known feature (see ``Schema.encode``); shared, so not to be written to."""
+        return self.schema.encode(self.rows)
 
 
 class Additions(NamedTuple):

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -22,18 +22,7 @@ from ocoboost.borrowing import borrowed
 from ocoboost.oco._player_kernels import step_row
 from ocoboost.randomness import RELABEL, uniform
 from ocoboost.regimes import gradient_row, teach_row
-from ocoboost.weak._hoeffding_kernels import (
-    Columns,
-    Rules,
-    Scratch,
-    Trees,
-    borrow_scratch,
-    borrow_trees,
-    needs_room,
-    vote_and_learn_row,
-    vote_row,
-)
-from ocoboost.weak.hoeffding import HoeffdingEnsemble
+from ocoboost.weak.native import NativeEnsemble, borrow, needs_room, vote_and_learn_row, vote_row
 
 # Rows that a stage carries through its learners before it passes them on: small enough to fill the pipeline soon,
 # large enough that a tree stays in cache and a call costs nothing.
@@ -74,10 +63,8 @@ class Games(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def learn_block(
-    trees: Trees,
-    columns: Columns,
-    rules: Rules,
-    scratch: Scratch,
+    forest: Any,
+    scratch: Any,
     loop: Loop,
     games: Games,
     block: FloatArray,
@@ -89,8 +76,7 @@ def learn_block(
 
     Stops early when a tree needs more room, with ``reached`` at the cell to go on from, and returns false.
     """
-    trees, scratch = borrow_trees(trees), borrow_scratch(scratch)
-    columns = Columns(borrowed(columns.numeric), borrowed(columns.nominal), columns.n_numeric, columns.n_nominal)
+    forest, scratch = borrow(forest, scratch)
     block, labels, weights = borrowed(block), borrowed(games.labels), borrowed(games.weights)
     plays, memory = borrowed(games.plays), borrowed(games.memory)
     label_votes, distribution_votes = borrowed(games.label_votes), borrowed(games.distribution_votes)
@@ -98,7 +84,7 @@ def learn_block(
     taught, vote, slope = scratch.taught, scratch.vote, scratch.slope
     for learner in range(reached[0], learners[1]):
         for row in range(reached[1], block.shape[0]):
-            if needs_room(trees, learner, scratch.codes.size):
+            if needs_room(forest, learner, scratch):
                 reached[0] = learner
                 reached[1] = row
                 return False
@@ -106,7 +92,7 @@ def learn_block(
             play = plays[row]
             draw = uniform(loop.seed, RELABEL, first_row + row, learner) if loop.is_random else 0.0
             teach_row(loop.regime, play, label, weights[row], loop.is_random, draw, taught)
-            vote_and_learn_row(trees, learner, block[row], taught, columns, rules, scratch, n_classes, vote)
+            vote_and_learn_row(forest, learner, block[row], taught, scratch, n_classes, vote)
             best = 0
             for j in range(n_classes):
                 distribution_votes[row, j] += vote[j]
@@ -136,21 +122,21 @@ def learn_block(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def poll_block(
-    trees: Trees,
-    rules: Rules,
-    scratch: Scratch,
+    forest: Any,
+    scratch: Any,
     block: FloatArray,
     label_votes: FloatArray,
     distribution_votes: FloatArray,
 ) -> None:
     """Pool the votes of all learners on every row; nothing is learned."""
-    trees, scratch, block = borrow_trees(trees), borrow_scratch(scratch), borrowed(block)
+    forest, scratch = borrow(forest, scratch)
+    block = borrowed(block)
     label_votes, distribution_votes = borrowed(label_votes), borrowed(distribution_votes)
     n_classes = label_votes.shape[1]
     vote = scratch.vote
-    for learner in range(trees.n_nodes.size):
+    for learner in range(forest.trees.n_nodes.size):
         for row in range(block.shape[0]):
-            vote_row(trees, learner, block[row], rules, scratch, n_classes, vote)
+            vote_row(forest, learner, block[row], scratch, n_classes, vote)
             best = 0
             for j in range(n_classes):
                 distribution_votes[row, j] += vote[j]
@@ -177,7 +163,7 @@ def announcing_compilation(_done: list[bool] = [False]) -> Iterator[None]:  # no
 
 
 def learn_pipelined(
-    ensemble: HoeffdingEnsemble, loop: Loop, games: Games, block: FloatArray, first_row: int, n_jobs: int
+    ensemble: NativeEnsemble, loop: Loop, games: Games, block: FloatArray, first_row: int, n_jobs: int
 ) -> None:
     """Carry a block through all learners, on ``n_jobs`` threads.
 
@@ -206,9 +192,7 @@ def learn_pipelined(
                 while True:
                     with gate.shared():
                         done = learn_block(
-                            ensemble.trees,
-                            ensemble.columns,
-                            ensemble.rules,
+                            ensemble.forest,
                             scratch,
                             loop,
                             part,

@@ -17,6 +17,8 @@ RELABEL = 0  # which label (or whether the true one) a learner is taught
 PREDICT = 1  # the booster's sampled prediction
 LEARNER_SEED = 2  # seeds of cloned learners
 FEATURES = 3  # which columns (in place of rows) a learner sees
+MONDRIAN = 4  # when and where a Mondrian tree is cut; plus multiples of 8, for several draws per row
+MEMBER_SEED = 5  # seeds of the members of a mixture
 
 _MASK = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
@@ -90,6 +92,15 @@ def derive_seed(seed: int, learner: int) -> int:
     True
     """
     return int(uniform(np.uint64(seed), LEARNER_SEED, 0, learner) * 2.0**31)
+
+
+def member_seed(seed: int, member: int) -> int:
+    """A seed for one member of a mixture.
+
+    >>> member_seed(7, 0) != member_seed(7, 1)
+    True
+    """
+    return int(uniform(np.uint64(seed), MEMBER_SEED, 0, member) * 2.0**53)
 
 
 def fresh_seed() -> int:

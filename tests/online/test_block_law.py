@@ -101,14 +101,14 @@ def test_any_number_of_threads_gives_the_same_bits(booster):
         models = [HoeffdingTrees(n_learners=7, grace_period=20, delta=0.1, tau=0.3, feature_share=0.7, seed=1)] * 2
         models = [model.clone() for model in models]
         models[1]._state = models[1]._begin()
-        object.__setattr__(models[1]._state.cascade, "n_jobs", 3)
+        object.__setattr__(models[1]._state.members[0].cascade, "n_jobs", 3)
     else:
         learner = HoeffdingTrees(grace_period=20, delta=0.1, tau=0.3)
         models = [booster(learner, n_learners=7, gamma=0.5, seed=1, n_jobs=n_jobs) for n_jobs in (1, 2, 5)]
     predictions = [model.predict_learn_many(X, y) for model in models]
     assert all(prediction == predictions[0] for prediction in predictions)
     assert all(learned(model) == learned(models[0]) for model in models)
-    assert models[0]._state.ensemble.trees.n_nodes.max() > 3
+    assert models[0]._state.members[0].ensemble.trees.n_nodes.max() > 3
 
 
 @pytest.mark.parametrize("booster", BOOSTERS)
@@ -131,7 +131,7 @@ def test_river_trees_that_split_obey_the_law(booster):
     many = one.clone()
     predictions = row_by_row(one, [(x, label, 1.0) for x, label in rows])
     assert predictions == many.predict_learn_many(X[:150], y[:150]) + many.predict_learn_many(X[150:], y[150:])
-    assert any(model.n_nodes > 1 for model in one._state.ensemble.learners)
+    assert any(model.n_nodes > 1 for model in one._state.members[0].ensemble.learners)
     probabilities = [one.predict_proba_one(x) for x in X]
     assert probabilities == [many.predict_proba_one(x) for x in X]
     frame = many.predict_proba_many(pd.DataFrame(X))

@@ -94,9 +94,9 @@ def test_weight_two_is_not_weight_one_and_weight_zero_teaches_nothing(booster):
     plain.learn_many(X, Y)
     heavy.learn_many(X, Y, w=[2.0] * len(X))
     mute.learn_many(X, Y, w=np.zeros(len(X)))
-    first, second = plain._state.ensemble.learners[0].counts, heavy._state.ensemble.learners[0].counts
+    first, second = plain._state.members[0].ensemble.learners[0].counts, heavy._state.members[0].ensemble.learners[0].counts
     assert {label: 2 * count for label, count in first["all"].items()} == pytest.approx(second["all"])
-    assert mute._state.ensemble.learners[0].counts == {}
+    assert mute._state.members[0].ensemble.learners[0].counts == {}
     assert mute.n_rows_ == len(X)
 
 
@@ -251,7 +251,7 @@ def test_extreme_gammas_and_steps_stay_finite(booster, player, step_size):
         model.learn_many(X[:20], Y[:20])
         for x in X[:5]:
             assert sum(model.predict_proba_one(x).values()) == pytest.approx(1.0)
-        for learner in model._state.ensemble.learners:
+        for learner in model._state.members[0].ensemble.learners:
             assert all(math.isfinite(count) for counts in learner.counts.values() for count in counts.values())
 
 
@@ -260,7 +260,7 @@ def test_seeds_reach_learners_listed_inside_a_learner():
     models = [OnlineAgnosticBoostClassifier(voting, n_learners=2, seed=1) for _ in range(2)]
     for model in models:
         model.learn_many(X, Y)
-    seeds = {inner.seed for learner in models[0]._state.ensemble.learners for inner in learner.models}
+    seeds = {inner.seed for learner in models[0]._state.members[0].ensemble.learners for inner in learner.models}
     assert len(seeds) == 4
     assert models[0].vote_shares_many(X) == models[1].vote_shares_many(X)
 
@@ -281,7 +281,7 @@ def test_parameters_are_fixed_at_first_use_until_reset():
     assert model.predict_proba_one(X[0]) == before
     model.reset()
     model.learn_many(X, Y)
-    assert model._state.cascade.gamma == 0.01
+    assert model._state.members[0].cascade.gamma == 0.01
 
 
 def test_named_nominal_features_are_the_learners_to_know():
@@ -347,7 +347,7 @@ def test_clones_have_different_seeds_and_the_booster_is_repeatable():
     models = [model.clone() for model in models]
     for model in models:
         model.learn_many(X, Y)
-    seeds = {learner.seed for learner in models[0]._state.ensemble.learners}
+    seeds = {learner.seed for learner in models[0]._state.members[0].ensemble.learners}
     assert len(seeds) == 3
     assert models[0].predict_proba_many(X) == models[1].predict_proba_many(X)
 
@@ -422,7 +422,7 @@ def test_river_evaluates_it_with_weights():
     weighted = ((x, y, {"w": 0.5}) for x, y in ROWS)
     evaluate.progressive_val_score(weighted, model, metrics.Accuracy())
     assert model.n_rows_ == len(ROWS)
-    assert sum(model._state.ensemble.learners[0].counts["all"].values()) == pytest.approx(0.5 * len(ROWS))
+    assert sum(model._state.members[0].ensemble.learners[0].counts["all"].values()) == pytest.approx(0.5 * len(ROWS))
 
 
 def test_a_stream_of_arrays_works_as_river_reads_it():

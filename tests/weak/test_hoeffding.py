@@ -59,7 +59,7 @@ def river_structure(node):
 
 
 def our_structure(model, node=0):
-    ensemble, schema = model._state.ensemble, model._state.schema
+    ensemble, schema = model._state.members[0].ensemble, model._state.schema
     trees, columns, names = ensemble.trees, ensemble.columns, list(schema.kinds)
     record = trees.nodes[0, node]
     if record["kind"] == kernels.LEAF:
@@ -207,12 +207,12 @@ def test_the_fused_kernel_equals_the_loop_by_parts(booster, relabel, votes):
     learner = HoeffdingTrees(grace_period=10, delta=0.1, tau=0.3)
     fused, parts = (booster(learner, n_learners=4, gamma=0.4, relabel=relabel, votes=votes, seed=1) for _ in range(2))
     parts._state = parts._begin()
-    object.__setattr__(parts._state.cascade, "learn", parts._state.cascade.learn_by_parts)
+    object.__setattr__(parts._state.members[0].cascade, "learn", parts._state.members[0].cascade.learn_by_parts)
     for model in (fused, parts):
         model.learn_many([x for x, _ in rows], [y for _, y in rows])
-    for one, other in zip(fused._state.ensemble.trees, parts._state.ensemble.trees, strict=True):
+    for one, other in zip(fused._state.members[0].ensemble.trees, parts._state.members[0].ensemble.trees, strict=True):
         np.testing.assert_array_equal(one, other)
-    assert fused._state.ensemble.trees.n_nodes.max() > 1
+    assert fused._state.members[0].ensemble.trees.n_nodes.max() > 1
 
 
 extreme = st.one_of(
@@ -268,7 +268,7 @@ def test_memory_stays_within_its_bound_and_can_be_read_back():
         model.learn_many(X, y)
     assert free.memory_usage_ > 2 * bound.memory_usage_
     assert bound.memory_usage_ <= 0.1 * 2**20
-    assert bound._state.ensemble.trees.n_nodes.min() > 1
+    assert bound._state.members[0].ensemble.trees.n_nodes.min() > 1
 
 
 def test_trees_of_a_share_of_the_features_differ_and_are_repeatable():
@@ -277,7 +277,7 @@ def test_trees_of_a_share_of_the_features_differ_and_are_repeatable():
     models = [HoeffdingTrees(n_learners=6, feature_share=0.5, seed=3) for _ in range(2)]
     for model in models:
         model.learn_many(X, y)
-    visible = models[0]._state.ensemble.trees.visible
+    visible = models[0]._state.members[0].ensemble.trees.visible
     assert len({tuple(row) for row in visible.tolist()}) > 1
     assert models[0].predict_proba_many(X) == models[1].predict_proba_many(X)
 

@@ -9,6 +9,7 @@ import csv
 import gzip
 import itertools
 import random
+import statistics
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -78,6 +79,8 @@ def segment() -> Stream:
 
 BUILT_IN: dict[str, Callable[[], Stream]] = {"balance": balance, "cars": cars, "segment": segment}
 NUMERIC = ("balance", "segment")  # without text features
+# Columns that tell the label: Genotype, Treatment and Behavior determine it, and the identifier names the mouse.
+_LEAKS = {"mice": ("MouseID", "Genotype", "Treatment", "Behavior")}
 
 
 def load(name: str, data_dir: Path | None = None) -> Stream:
@@ -90,10 +93,33 @@ def load(name: str, data_dir: Path | None = None) -> Stream:
         raise FileNotFoundError(f"dataset {name!r} is not one of {', '.join(BUILT_IN)}, and {where}")
     with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
         header, *records = csv.reader(lines)
+    leaks = _LEAKS.get(name, ())
     return [
-        ({name: _as_number(cell) for name, cell in zip(header[:-1], cells[:-1], strict=True)}, cells[-1])
+        ({key: _as_number(cell) for key, cell in zip(header[:-1], cells, strict=False) if key not in leaks}, cells[-1])
         for cells in records
     ]
+
+
+def imputed(rows: Stream) -> Stream:
+    """Missing cells of a column of numbers replaced by its mean, as the paper does."""
+    columns: dict[Hashable, list[float]] = {}
+    for x, _ in rows:
+        for name, value in x.items():
+            if isinstance(value, int | float):
+                columns.setdefault(name, []).append(value)
+    means = {name: statistics.fmean(values) for name, values in columns.items()}
+    return [({name: means.get(name) if v is None else v for name, v in x.items()}, y) for x, y in rows]
+
+
+def ranked(rows: Stream) -> Stream:
+    """Text features as ranks, by first appearance; the values of Cars appear from worst to best in file order."""
+    ranks: dict[Hashable, dict[str, int]] = {}
+    for x, _ in rows:
+        for name, value in x.items():
+            if isinstance(value, str):
+                codes = ranks.setdefault(name, {})
+                codes.setdefault(value, len(codes))
+    return [({n: ranks[n][v] if isinstance(v, str) else v for n, v in x.items()}, y) for x, y in rows]
 
 
 def shuffled(rows: Stream, seed: int) -> Stream:

@@ -1,39 +1,53 @@
-"""Online agnostic boosting (Algorithm 1).
+"""Online agnostic boosting (Algorithm 1), with or without a choice of learner and gamma.
 
-Each row's player moves on the simplex of labels: it starts at the uniform distribution (or at the true label), sees
+Each row's player moves on the simplex of labels: it starts at the true label (or at the uniform distribution), sees
 the learners' votes one by one, and learner i is taught the distribution it then plays. The more learners are wrong,
 the more of it lies on the true label. Prediction projects the scaled votes onto the simplex.
+
+Left to choose, several such boosters run side by side and are mixed (see ``mixture``).
 
 Cost per row: a vote and a lesson of every learner, and on average O(n_learners * n_classes) for the players.
 """
 
 from __future__ import annotations
 
-from ocoboost.online.booster import OnlineBooster
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from ocoboost.online.booster import GAMMA, OnlineBooster
+from ocoboost.online.portfolio import AUTO, GAMMAS, Choice, default_members
+from ocoboost.parameters import AnyOf, Count, OneOf, Range
 from ocoboost.regimes import AGNOSTIC, Regime
 
 
 class OnlineAgnosticBoostClassifier(OnlineBooster):
     """Boosting on a stream whose labels nobody promises to be clean (Raman & Tewari, 2022, Algorithm 1).
 
+    The paper's own booster is `OnlineAgnosticBoostClassifier(HoeffdingTrees(max_depth=1, split_criterion="gini"),
+    gamma=0.5, n_learners=100, start="uniform", pool="label")`, with `sample_one` for its predictions.
+
     Parameters
     ----------
     learner
-        The weak learner: `HoeffdingTrees` (None stands for its defaults), any River classifier, or a scikit-learn
-        classifier with `partial_fit` (which needs `classes`). The latter two are cloned `n_learners` times.
-    n_learners
-        The number of weak learners, N.
+        The weak learner: `HoeffdingTrees`, `MondrianTrees`, any River classifier, or a scikit-learn classifier with
+        `partial_fit` (which needs `classes`). The latter two are cloned. "auto" runs boosters of both kinds of
+        native trees side by side and mixes their predictions by how well they did.
     gamma
         The advantage of the weak learners, in (0, 1]: how much better than guessing one of them is expected to be.
         Small values teach later learners what earlier ones missed. At 1 a player moves only when a learner is wrong:
         with `start="label"` learners are then taught plain labels, with the uniform start nearly uniform ones at first.
+        "auto" runs boosters with several values side by side and mixes them.
+    n_learners
+        The number of weak learners of each booster, N. None shares out the `budget`.
+    budget
+        The number of weak learners in all, if `n_learners` is None.
     relabel
         "fractional" teaches a learner all labels of a row, weighted; "random" teaches one drawn label, as the theorems
         assume. Learners that take no weights are always relabelled at random (see `relabel_`).
     votes
         What the players see of a learner: its "label" or its "distribution".
     pool
-        What is summed for the prediction: labels or distributions.
+        What is summed for the prediction: labels (the paper's) or distributions.
     start
         Where each row's game starts: "uniform" (the paper's) or "label", which spares the first learners noise.
     player
@@ -55,16 +69,76 @@ class OnlineAgnosticBoostClassifier(OnlineBooster):
     >>> from river import datasets, evaluate, metrics
     >>> from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier
 
+    >>> model = OnlineAgnosticBoostClassifier(seed=1)
+    >>> accuracy = evaluate.progressive_val_score(datasets.ImageSegments().take(500), model, metrics.Accuracy())
+    >>> accuracy.get() > 0.85
+    True
+    >>> max(model.member_weights_, key=model.member_weights_.get)
+    'MondrianTrees(smoothing=3.0), gamma=0.7'
+
     >>> stump = HoeffdingTrees(max_depth=1, split_criterion="gini")
-    >>> model = OnlineAgnosticBoostClassifier(stump, gamma=0.5, seed=1)
+    >>> model = OnlineAgnosticBoostClassifier(stump, gamma=0.5, n_learners=20, seed=1)
     >>> accuracy = evaluate.progressive_val_score(datasets.Phishing().take(300), model, metrics.Accuracy())
     >>> accuracy.get() > 0.8
-    True
-
-    >>> x, y = next(iter(datasets.Phishing()))
-    >>> sorted(model.predict_proba_one(x)) == [False, True]
     True
 
     """
 
     regime = Regime(AGNOSTIC)
+    ranges: ClassVar[Mapping[str, Range]] = {
+        **OnlineBooster.ranges,
+        "gamma": AnyOf(OneOf(AUTO), GAMMA),
+        "n_learners": AnyOf(OneOf(None), Count(1)),
+        "budget": Count(1),
+    }
+
+    def __init__(
+        self,
+        learner: Any = AUTO,
+        *,
+        gamma: float | str = AUTO,
+        n_learners: int | None = None,
+        budget: int = 200,
+        relabel: str = "fractional",
+        votes: str = "label",
+        pool: str = "distribution",
+        start: str = "label",
+        player: str = "gradient",
+        step_size: float | str | None = None,
+        classes: Sequence[Any] | None = None,
+        n_jobs: int = 1,
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(
+            learner,
+            n_learners=n_learners,  # type: ignore[arg-type]
+            gamma=gamma,  # type: ignore[arg-type]
+            relabel=relabel,
+            votes=votes,
+            pool=pool,
+            start=start,
+            player=player,
+            step_size=step_size,
+            classes=classes,
+            n_jobs=n_jobs,
+            seed=seed,
+        )
+        self.budget = budget
+
+    @property
+    def member_weights_(self) -> dict[str, float]:
+        """How much each booster of the mixture counts at present, by name; a single booster has weight 1."""
+        state = self._ready()
+        names = [choice.name for choice in self._choices()]
+        return dict(zip(names, state.member_weights(), strict=True))
+
+    def _choices(self) -> list[Choice]:
+        if self.learner == AUTO:
+            pairs = default_members() if self.gamma == AUTO else [(tree, self.gamma) for tree, _ in default_members()]
+        else:
+            gammas = GAMMAS if self.gamma == AUTO else (self.gamma,)
+            pairs = [(self.learner, gamma) for gamma in gammas]
+        n_learners = max(1, int(self.budget) // len(pairs)) if self.n_learners is None else int(self.n_learners)
+        return [
+            Choice(learner, float(gamma), n_learners, self.start, self.votes, self.pool) for learner, gamma in pairs
+        ]

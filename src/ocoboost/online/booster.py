@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, ClassVar
 
@@ -11,9 +10,11 @@ from ocoboost.encoding import Labels
 from ocoboost.errors import InvalidParameterError
 from ocoboost.oco.players import PLAYERS
 from ocoboost.online.hoeffding import HoeffdingTrees
-from ocoboost.online.protocol import StreamClassifier
-from ocoboost.online.state import State
+from ocoboost.online.protocol import StreamClassifier, n_threads
+from ocoboost.online.portfolio import AUTO, Choice
+from ocoboost.online.state import Member, State
 from ocoboost.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters, invalid
+from ocoboost.randomness import member_seed
 from ocoboost.regimes import Regime
 from ocoboost.weak import foreign
 from ocoboost.weak.contract import WeakEnsemble
@@ -22,13 +23,16 @@ from ocoboost.weak.contract import WeakEnsemble
 SMALLEST_GAMMA = 1e-100
 
 
+GAMMA = Between(0.0, 1.0, closed="right", hint="smaller means weaker learners")
+
+
 class OnlineBooster(StreamClassifier):
     """Base of the boosters that play an online convex optimization game for every row."""
 
     regime: ClassVar[Regime]
     ranges: ClassVar[Mapping[str, Range]] = {
         "n_learners": Count(1),
-        "gamma": Between(0.0, 1.0, closed="right", hint="smaller means weaker learners"),
+        "gamma": GAMMA,
         "relabel": OneOf("fractional", "random"),
         "votes": OneOf("label", "distribution"),
         "pool": OneOf("label", "distribution"),
@@ -74,7 +78,7 @@ class OnlineBooster(StreamClassifier):
     @property
     def relabel_(self) -> str:
         """The relabelling in force: "random" where the learner takes no weights, whatever was asked for."""
-        return self._ready().cascade.relabel
+        return self._ready().members[0].cascade.relabel
 
     @property
     def _multiclass(self) -> bool:
@@ -95,12 +99,23 @@ class OnlineBooster(StreamClassifier):
     def _begin(self) -> State:
         labels = self._checked_labels()
         seed = self._root_seed()
-        learner = self._learner()
+        choices = self._choices()
+        seeds = [seed] if len(choices) == 1 else [member_seed(seed, number) for number in range(len(choices))]
+        members = [self._member(choice, seed, labels) for choice, seed in zip(choices, seeds, strict=True)]
+        return State(members, labels, seed)
+
+    def _choices(self) -> list[Choice]:
+        """The members to run side by side."""
+        learner = HoeffdingTrees() if self.learner is None else self.learner
+        return [Choice(learner, float(self.gamma), int(self.n_learners), self.start, self.votes, self.pool)]
+
+    def _member(self, choice: Choice, seed: int, labels: Labels) -> Member:
+        learner, n_learners = choice.learner, choice.n_learners
         try:
             if hasattr(learner, "make_ensemble"):
-                ensemble: WeakEnsemble = learner.make_ensemble(int(self.n_learners), seed)
+                ensemble: WeakEnsemble = learner.make_ensemble(n_learners, seed)
             else:
-                ensemble = foreign.make_ensemble(learner, int(self.n_learners), seed, len(labels))
+                ensemble = foreign.make_ensemble(learner, n_learners, seed, len(labels))
         except InvalidParameterError:
             raise
         except Exception as error:
@@ -111,26 +126,26 @@ class OnlineBooster(StreamClassifier):
             raise invalid(self, "classes", must, self.classes, f"{ensemble.name} tells no more apart")
         cascade = Cascade(
             regime=self.regime,
-            gamma=max(float(self.gamma), SMALLEST_GAMMA),
-            n_learners=int(self.n_learners),
+            gamma=max(choice.gamma, SMALLEST_GAMMA),
+            n_learners=n_learners,
             relabel=self.relabel if ensemble.takes_weights else "random",
-            votes=self.votes,
-            pool=self.pool,
-            start=self.start,
+            votes=choice.votes,
+            pool=choice.pool,
+            start=choice.start,
             player=self.player,
             step_size=self.step_size,
             seed=seed,
-            n_jobs=int(self.n_jobs) if self.n_jobs > 0 else os.cpu_count() or 1,
+            n_jobs=n_threads(self.n_jobs),
         )
-        return State(cascade, ensemble, labels)
+        return Member(cascade, ensemble)
 
     def _checked_labels(self) -> Labels:
         """The labels known from the start, once every parameter is known to be in its range."""
         check_parameters(self, self.ranges)
         if self.step_size is not None and not PLAYERS[self.player].has_step_size:
             raise invalid(self, "step_size", "be None", self.step_size, f"player {self.player!r} sets its own steps")
-        learner = self._learner()
-        if not foreign.is_river_like(learner):
+        learner = self.learner
+        if learner is not None and learner != AUTO and not foreign.is_river_like(learner):
             if not foreign.is_sklearn_like(learner):
                 must = "be a classifier that can learn online: River's learn_one, or scikit-learn's partial_fit"
                 isclass = isinstance(learner, type)
@@ -151,6 +166,3 @@ class OnlineBooster(StreamClassifier):
         if len(labels) == 0 or len(set(labels.known)) < len(labels):
             raise invalid(self, "classes", must, self.classes)
         return labels
-
-    def _learner(self) -> Any:
-        return HoeffdingTrees() if self.learner is None else self.learner

@@ -1,20 +1,12 @@
-"""N Hoeffding trees as a learner for the boosters, and as a classifier by itself.
-
-By itself the ensemble is plain: every tree is taught every row's label, and the prediction is the mean of the trees'
-distributions. That is the cascade in which no player ever moves.
-"""
+"""N Hoeffding trees as a learner for the boosters, and as a classifier by itself."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from ocoboost.cascade import Cascade
-from ocoboost.encoding import Labels
-from ocoboost.online.protocol import StreamClassifier
-from ocoboost.online.state import State
+from ocoboost.online.trees import NativeTrees
 from ocoboost.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters
-from ocoboost.regimes import REALIZABLE, Regime
 from ocoboost.weak import _hoeffding_kernels as kernels
 from ocoboost.weak import _split_kernels as splits
 from ocoboost.weak.hoeffding import HoeffdingEnsemble
@@ -24,7 +16,7 @@ LEAVES = {"mc": kernels.MAJORITY, "nb": kernels.NAIVE_BAYES, "nba": kernels.ADAP
 UNLIMITED = 2**31
 
 
-class HoeffdingTrees(StreamClassifier):
+class HoeffdingTrees(NativeTrees):
     """Compiled Hoeffding trees, with the parameters and the answers of River's `HoeffdingTreeClassifier`.
 
     Give it to a booster as `learner`, or use it by itself. `docs/hoeffding.md` lists the deliberate differences.
@@ -64,6 +56,8 @@ class HoeffdingTrees(StreamClassifier):
     max_size
         Memory for all trees together, in MiB; None for no limit. When it is reached, leaves go on learning but no
         longer split. `memory_usage_` tells what is in use.
+    n_jobs
+        Threads, when used by itself; -1 for all cores. The results do not depend on it.
     seed
         Chooses the columns that a tree sees, if `feature_share` is below 1, and fixes `sample_one`.
 
@@ -80,7 +74,7 @@ class HoeffdingTrees(StreamClassifier):
     """
 
     ranges: ClassVar[Mapping[str, Range]] = {
-        "n_learners": Count(1),
+        **NativeTrees.shared_ranges,
         "grace_period": Between(0.0, 1e300, closed="right"),
         "max_depth": AnyOf(OneOf(None), Count(0)),
         "split_criterion": OneOf(*CRITERIA),
@@ -95,7 +89,6 @@ class HoeffdingTrees(StreamClassifier):
         "merit_preprune": OneOf(False, True),
         "feature_share": Between(0.0, 1.0, closed="right"),
         "max_size": AnyOf(OneOf(None), Between(0.0, 1e9, closed="right")),
-        "seed": AnyOf(OneOf(None), Count(0, below=2**64)),
     }
 
     def __init__(
@@ -117,6 +110,7 @@ class HoeffdingTrees(StreamClassifier):
         merit_preprune: bool = True,
         feature_share: float = 1.0,
         max_size: float | None = None,
+        n_jobs: int = 1,
         seed: int | None = None,
     ) -> None:
         super().__init__()
@@ -136,6 +130,7 @@ class HoeffdingTrees(StreamClassifier):
         self.merit_preprune = merit_preprune
         self.feature_share = feature_share
         self.max_size = max_size
+        self.n_jobs = n_jobs
         self.seed = seed
 
     def make_ensemble(self, n_learners: int, seed: int) -> HoeffdingEnsemble:
@@ -165,25 +160,6 @@ class HoeffdingTrees(StreamClassifier):
             feature_share=float(self.feature_share),
             max_bytes=None if self.max_size is None else float(self.max_size) * 2**20,
         )
-
-    def _checked_labels(self) -> Labels:
-        check_parameters(self, self.ranges)
-        return Labels()
-
-    def _begin(self) -> State:
-        cascade = Cascade(
-            regime=Regime(REALIZABLE),  # at gamma 1, from the label, the play stays at 1: teach every label in full
-            gamma=1.0,
-            n_learners=int(self.n_learners),
-            relabel="fractional",
-            votes="label",
-            pool="distribution",
-            start="label",
-            player="gradient",
-            step_size=None,
-            seed=(seed := self._root_seed()),
-        )
-        return State(cascade, self.make_ensemble(int(self.n_learners), seed), self._checked_labels())
 
     @property
     def _multiclass(self) -> bool:

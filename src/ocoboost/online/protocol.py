@@ -6,9 +6,11 @@ first use and fixed from then on; ``reset`` lets changed ones take effect.
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -16,11 +18,16 @@ from river import base
 
 from ocoboost import tables
 from ocoboost.arrays import FloatArray
-from ocoboost.cascade import Cascade, PooledVotes
+from ocoboost.cascade import Answers
 from ocoboost.encoding import Label, Labels, Row
 from ocoboost.errors import BrokenModelError, InvalidInputError
 from ocoboost.online.state import State
 from ocoboost.randomness import PREDICT, draw_label, fresh_seed, uniform
+
+
+def n_threads(n_jobs: int) -> int:
+    """The number of threads that ``n_jobs`` stands for."""
+    return int(n_jobs) if n_jobs > 0 else os.cpu_count() or 1
 
 
 class StreamClassifier(base.MiniBatchClassifier):
@@ -54,7 +61,7 @@ class StreamClassifier(base.MiniBatchClassifier):
     def predict_learn_many(self, X: Any, y: Any, *, w: Any = None) -> list[Label | None]:
         """Predict each row, then learn it; None for rows before the first label was ever seen."""
         predictions: list[Label | None] = []
-        self._learn(*self._read(X, y, w), see=lambda state, pooled: predictions.extend(state.modes(pooled)))
+        self._learn(*self._read(X, y, w), see=lambda state, answers: predictions.extend(state.known(answers)))
         return predictions
 
     def check_parameters(self) -> None:
@@ -69,12 +76,12 @@ class StreamClassifier(base.MiniBatchClassifier):
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
         """The label distribution D: the scaled votes, projected onto the simplex. Empty before the first label."""
-        known, distribution = self._ask_one(x, Cascade.label_distribution)
+        known, distribution = self._ask_one(x, _distributions)
         return dict(zip(known, distribution.tolist(), strict=True))
 
     def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
         """The mode of D; ties go to the most votes, then to the label seen first. None before the first label."""
-        known, label = self._ask_one(x, Cascade.predicted_labels)
+        known, label = self._ask_one(x, _labels)
         return known[int(label)] if known else None
 
     def sample_one(self, x: dict[Any, Any]) -> Any:
@@ -84,21 +91,21 @@ class StreamClassifier(base.MiniBatchClassifier):
 
     def vote_shares_one(self, x: dict[Any, Any]) -> dict[Any, float]:
         """The share of the learners' pooled votes that each label has, before scaling and projection."""
-        known, shares = self._ask_one(x, Cascade.vote_shares)
+        known, shares = self._ask_one(x, _shares)
         return dict(zip(known, shares.tolist(), strict=True))
 
     def predict_proba_many(self, X: Any) -> Any:
         """``predict_proba_one`` of every row, one column per label of ``classes_``."""
-        return tables.make_matrix(X, *self._ask(self._read_rows(X), Cascade.label_distribution))
+        return tables.make_matrix(X, *self._ask(self._read_rows(X), _distributions))
 
     def predict_many(self, X: Any) -> Any:
         """``predict_one`` of every row."""
-        known, labels = self._ask(self._read_rows(X), Cascade.predicted_labels)
+        known, labels = self._ask(self._read_rows(X), _labels)
         return tables.make_labels(X, [known[label] for label in labels] if known else [None] * len(labels))
 
     def vote_shares_many(self, X: Any) -> Any:
         """``vote_shares_one`` of every row, one column per label of ``classes_``."""
-        return tables.make_matrix(X, *self._ask(self._read_rows(X), Cascade.vote_shares))
+        return tables.make_matrix(X, *self._ask(self._read_rows(X), _shares))
 
     # -- what is known -------------------------------------------------------------------------------------------
 
@@ -110,8 +117,8 @@ class StreamClassifier(base.MiniBatchClassifier):
     @property
     def memory_usage_(self) -> int:
         """Bytes that the learners take."""
-        ensemble = self._ready().ensemble
-        return int(getattr(ensemble, "n_bytes", 0)) or self._raw_memory_usage
+        sizes = [getattr(ensemble, "n_bytes", None) for _, ensemble in self._ready().members]
+        return self._raw_memory_usage if None in sizes else sum(sizes)
 
     @property
     def n_rows_(self) -> int:
@@ -150,7 +157,7 @@ class StreamClassifier(base.MiniBatchClassifier):
         labels: list[Label],
         weights: FloatArray,
         *,
-        see: Callable[[State, PooledVotes], object] | None = None,
+        see: Callable[[State, Answers], object] | None = None,
     ) -> None:
         """Check a block whole, then learn it."""
         state = self._ready()
@@ -165,21 +172,26 @@ class StreamClassifier(base.MiniBatchClassifier):
             self._state = state
             state.learn(rows, labels, weights, plan, see)
 
-    def _ask(self, rows: Sequence[Row], answer: Callable[[Cascade, PooledVotes], Any]) -> tuple[list[Label], Any]:
-        """The labels known, and ``answer`` to the learners' votes on these rows."""
+    def _ask(self, rows: Sequence[Row], answer: Callable[[Answers], Any]) -> tuple[list[Label], Any]:
+        """The labels known, and what ``answer`` reads off the answers to these rows."""
         if self._state is None and not len(self._checked_labels()):
             return [], np.zeros((len(rows), 0))
         state = self._ready()
         with self._naming():
             state.check(rows)
-        return state.labels.known, answer(state.cascade, state.poll(rows))
+        return state.labels.known, answer(state.answer(rows))
 
-    def _ask_one(self, x: Any, answer: Callable[[Cascade, PooledVotes], Any]) -> tuple[list[Label], Any]:
+    def _ask_one(self, x: Any, answer: Callable[[Answers], Any]) -> tuple[list[Label], Any]:
         with self._naming():
             row = tables.read_row(x)
         known, answers = self._ask([row], answer)
         return known, answers[0]
 
-    def _draw(self, cascade: Cascade, pooled: PooledVotes) -> list[int]:
-        draw = uniform(np.uint64(cascade.seed), PREDICT, self.n_rows_, 0)
-        return [draw_label(distribution, draw) for distribution in cascade.label_distribution(pooled)]
+    def _draw(self, answers: Answers) -> list[int]:
+        draw = uniform(np.uint64(self._ready().seed), PREDICT, self.n_rows_, 0)
+        return [draw_label(distribution, draw) for distribution in answers.distributions]
+
+
+_distributions = attrgetter("distributions")
+_labels = attrgetter("labels")
+_shares = attrgetter("shares")

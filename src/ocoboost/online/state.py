@@ -1,7 +1,7 @@
 """All that a booster has learned, and how a block of rows goes in.
 
 A block is planned whole before anything changes. Then it is cut at the rows that bring a new label, feature or
-category, and each piece goes through the cascade.
+category, and each piece goes through the cascade of every member.
 """
 
 from __future__ import annotations
@@ -15,10 +15,24 @@ from typing import NamedTuple
 import numpy as np
 
 from ocoboost.arrays import FloatArray
-from ocoboost.cascade import Cascade, PooledVotes
-from ocoboost.encoding import Additions, Label, Labels, Row, Schema
+from ocoboost.cascade import Answers, Cascade, PooledVotes, answer
+from ocoboost.encoding import Additions, Label, Labels, Piece, Row, Schema
 from ocoboost.errors import InvalidInputError, WeakLearnerError
+from ocoboost.mixture import Mixture
 from ocoboost.weak.contract import WeakEnsemble
+
+# Longer blocks are cut too: every member holds its votes on a piece until the next has voted.
+MOST_ROWS = 4096
+# Beside its own D, every member of a mixture offers one for this gamma: nearly the mode of its votes. Members whose
+# votes are spread thin, as those of deep trees are, would lose to blunter but louder ones otherwise.
+SHARP_GAMMA = 0.03
+
+
+class Member(NamedTuple):
+    """A cascade and its learners."""
+
+    cascade: Cascade
+    ensemble: WeakEnsemble
 
 
 class Plan(NamedTuple):
@@ -30,38 +44,44 @@ class Plan(NamedTuple):
 
 @dataclass
 class State:
-    """All that a booster has learned."""
+    """All that a booster has learned: one member, or several and how they are mixed."""
 
-    cascade: Cascade
-    ensemble: WeakEnsemble
+    members: list[Member]
     labels: Labels
+    seed: int
     schema: Schema = field(default_factory=Schema)
     n_rows: int = 0
     broken: str = ""  # why no more may be learned
+    mixture: Mixture | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        if len(self.members) > 1:
+            self.mixture = Mixture(2 * (len(self.members) + 1))
 
     def check(self, rows: Sequence[Row]) -> None:
         """Raise if these rows cannot be voted on."""
         self.schema.plan(rows)
-        self.ensemble.check(rows, learning=False)
+        for _, ensemble in self.members:
+            ensemble.check(rows, learning=False)
 
     def plan(self, rows: Sequence[Row], labels: list[Label], weights: FloatArray) -> Plan:
         """Everything new in a block; raises, having changed nothing, if the block cannot be learned."""
-        ensemble = self.ensemble
         new_labels = self.labels.plan(labels)
-        if ensemble.max_classes is not None and len(self.labels) + len(new_labels) > ensemble.max_classes:
-            row = sorted(new_labels)[ensemble.max_classes - len(self.labels)]
-            raise InvalidInputError(
-                f"y: the label at row {row} is {new_labels[row]!r}, one more than the {ensemble.max_classes} labels "
-                f"that {ensemble.name} tells apart; wrap it in a one-versus-rest classifier."
-            )
-        if not ensemble.takes_weights and np.any(weights != 1.0):
-            row = int(np.argmax(weights != 1.0))
-            raise InvalidInputError(
-                f"w: the weight at row {row} is {float(weights[row])!r}, and {ensemble.name} takes no weights; "
-                "leave w out, or boost a learner whose learn_one declares w."
-            )
         additions = self.schema.plan(rows)
-        ensemble.check(rows, learning=True)
+        for _, ensemble in self.members:
+            if ensemble.max_classes is not None and len(self.labels) + len(new_labels) > ensemble.max_classes:
+                row = sorted(new_labels)[ensemble.max_classes - len(self.labels)]
+                raise InvalidInputError(
+                    f"y: the label at row {row} is {new_labels[row]!r}, one more than the {ensemble.max_classes} "
+                    f"labels that {ensemble.name} tells apart; wrap it in a one-versus-rest classifier."
+                )
+            if not ensemble.takes_weights and np.any(weights != 1.0):
+                row = int(np.argmax(weights != 1.0))
+                raise InvalidInputError(
+                    f"w: the weight at row {row} is {float(weights[row])!r}, and {ensemble.name} takes no weights; "
+                    "leave w out, or boost a learner whose learn_one declares w."
+                )
+            ensemble.check(rows, learning=True)
         return Plan(new_labels, additions)
 
     def learn(
@@ -70,40 +90,73 @@ class State:
         labels: list[Label],
         weights: FloatArray,
         plan: Plan,
-        see: Callable[[State, PooledVotes], object] | None,
+        see: Callable[[State, Answers], object] | None,
     ) -> None:
-        """Learn a planned block; ``see`` is shown each row's votes from before it was learned, in row order."""
-        cuts = sorted({0, len(rows)} | set(plan.labels) | set(plan.additions))
+        """Learn a planned block; ``see`` is shown the answers to each row from before it was learned, in row order."""
+        cuts = sorted({len(rows), *range(0, len(rows), MOST_ROWS), *plan.labels, *plan.additions})
         for first, last in pairwise(cuts):
             with self._breaking():
                 if first in plan.labels:
                     # The prediction for a row that brings a new label is made before that label exists.
                     if see is not None:
-                        see(self, self.poll(rows[first : first + 1]))
+                        see(self, self.answer(rows[first : first + 1]))
                     self.labels.add(plan.labels[first])
                 if first in plan.additions:
                     self.schema.apply(plan.additions[first])
-                block = self.ensemble.prepare(rows[first:last], self.schema, learning=True)
-                indices = self.labels.indices(labels[first:last])
-                pooled = self.cascade.learn(
-                    self.ensemble, block, indices, weights[first:last], len(self.labels), self.n_rows
+                answers = self._learn_piece(
+                    Piece(rows[first:last], self.schema), labels[first:last], weights[first:last], see is not None
                 )
                 self.n_rows += last - first
             if see is not None:
-                see(self, pooled.after(1) if first in plan.labels else pooled)
+                see(self, answers.after(1) if first in plan.labels else answers)
 
-    def poll(self, rows: Sequence[Row]) -> PooledVotes:
-        """The learners' votes on rows that were checked."""
+    def _learn_piece(self, piece: Piece, labels: list[Label], weights: FloatArray, has_to_answer: bool) -> Answers:
+        indices = self.labels.indices(labels)
+        n_classes = len(self.labels)
+        pooled = [
+            cascade.learn(
+                ensemble, ensemble.prepare(piece, learning=True), indices, weights, n_classes, self.n_rows
+            )
+            for cascade, ensemble in self.members
+        ]
+        if self.mixture is None:
+            return self.members[0].cascade.answer(pooled[0]) if has_to_answer else Answers.none(len(piece))
+        experts = self._experts(pooled)
+        distributions = np.stack([expert.distributions for expert in experts])
+        return _mixed(experts, self.mixture.learn(distributions, indices, weights))
+
+    def answer(self, rows: Sequence[Row]) -> Answers:
+        """What is said to rows that were checked."""
         if len(self.labels) == 0:
-            return PooledVotes.none(len(rows), 0)
-        block = self.ensemble.prepare(rows, self.schema, learning=False)
-        return self.cascade.poll(self.ensemble, block, len(self.labels))
+            return Answers.none(len(rows))
+        piece = Piece(rows, self.schema)
+        pooled = [
+            cascade.poll(ensemble, ensemble.prepare(piece, learning=False), len(self.labels))
+            for cascade, ensemble in self.members
+        ]
+        if self.mixture is None:
+            return self.members[0].cascade.answer(pooled[0])
+        return _mixed(self._experts(pooled), np.tile(self.mixture.weights, (len(rows), 1)))
 
-    def modes(self, pooled: PooledVotes) -> list[Label | None]:
+    def _experts(self, pooled: list[PooledVotes]) -> list[Answers]:
+        """The members' answers, and that of their mean: each as it is, then sharpened."""
+        own = [member.cascade.answer(votes) for member, votes in zip(self.members, pooled, strict=True)]
+        mean = sum((answers.shares for answers in own), np.zeros_like(own[0].shares)) / len(own)
+        own.append(Answers(mean, mean))
+        return own + [answer(answers.shares, SHARP_GAMMA) for answers in own]
+
+    def member_weights(self) -> list[float]:
+        """Each member's share in the mixture; the mean of all members counts for all alike."""
+        if self.mixture is None:
+            return [1.0]
+        *members, mean = self.mixture.weights.reshape(2, -1).sum(axis=0)
+        return [float(weight + mean / len(members)) for weight in members]
+
+    def known(self, answers: Answers) -> list[Label | None]:
         """The most probable labels, or None where no label was known."""
-        if pooled.labels.shape[1] == 0:
-            return [None] * len(pooled.labels)
-        return [self.labels.known[label] for label in self.cascade.predicted_labels(pooled)]
+        if answers.shares.shape[1] == 0:
+            return [None] * len(answers.shares)
+        return [self.labels.known[label] for label in answers.labels]
 
     @contextmanager
     def _breaking(self) -> Iterator[None]:
@@ -116,3 +169,13 @@ class State:
             self.broken = str(error)
             raise
         self.broken = ""
+
+
+def _mixed(experts: list[Answers], weights: FloatArray) -> Answers:
+    """The experts' answers, averaged with each row's weights, of shape (rows, experts)."""
+    distributions = np.zeros_like(experts[0].distributions)
+    shares = np.zeros_like(distributions)
+    for expert, column in zip(experts, weights.T, strict=True):  # in a fixed order: the same bits for every cut
+        distributions += column[:, None] * expert.distributions
+        shares += column[:, None] * expert.shares
+    return Answers(distributions, shares)

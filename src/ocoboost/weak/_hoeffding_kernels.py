@@ -148,35 +148,45 @@ def make_scratch(n_numeric: int, n_nominal: int, n_classes: int, n_categories: i
     )
 
 
-@njit(cache=True, nogil=True, inline="always")
-def borrow_trees(trees: Trees) -> Trees:
-    """The trees, for the inside of a kernel (see ``borrowing``)."""
-    return Trees(
-        borrowed(trees.n_nodes),
-        borrowed(trees.n_free),
-        borrowed(trees.free),
-        borrowed(trees.nodes),
-        borrowed(trees.class_weight),
-        borrowed(trees.class_seen),
-        borrowed(trees.moments),
-        borrowed(trees.tables),
-        borrowed(trees.visible),
-    )
+class Forest(NamedTuple):
+    """What the kernels need of an ensemble."""
+
+    trees: Trees
+    columns: Columns
+    rules: Rules
 
 
 @njit(cache=True, nogil=True, inline="always")
-def borrow_scratch(scratch: Scratch) -> Scratch:
-    """The scratch room, for the inside of a kernel."""
-    return Scratch(
-        borrowed(scratch.penalty),
-        borrowed(scratch.precision),
-        borrowed(scratch.scores),
-        borrowed(scratch.row),
-        borrowed(scratch.taught),
-        borrowed(scratch.vote),
-        borrowed(scratch.slope),
-        borrowed(scratch.branches),
-        borrowed(scratch.codes),
+def borrow(forest: Forest, scratch: Scratch) -> tuple[Forest, Scratch]:
+    """The same arrays, for the inside of a kernel (see ``borrowing``)."""
+    trees, columns = forest.trees, forest.columns
+    return (
+        Forest(
+            Trees(
+                borrowed(trees.n_nodes),
+                borrowed(trees.n_free),
+                borrowed(trees.free),
+                borrowed(trees.nodes),
+                borrowed(trees.class_weight),
+                borrowed(trees.class_seen),
+                borrowed(trees.moments),
+                borrowed(trees.tables),
+                borrowed(trees.visible),
+            ),
+            Columns(borrowed(columns.numeric), borrowed(columns.nominal), columns.n_numeric, columns.n_nominal),
+            forest.rules,
+        ),
+        Scratch(
+            borrowed(scratch.penalty),
+            borrowed(scratch.precision),
+            borrowed(scratch.scores),
+            borrowed(scratch.row),
+            borrowed(scratch.taught),
+            borrowed(scratch.vote),
+            borrowed(scratch.slope),
+            borrowed(scratch.branches),
+            borrowed(scratch.codes),
+        ),
     )
 
 
@@ -579,25 +589,19 @@ def _split(
 
 
 @_inlined
-def needs_room(trees: Trees, tree: int, n_categories: int) -> bool:
+def needs_room(forest: Forest, tree: int, scratch: Scratch) -> bool:
     """Whether the next row might need more nodes or slots than are left."""
-    n_wanted = max(n_categories, 2)
+    trees = forest.trees
+    n_wanted = scratch.codes.size
     return trees.n_nodes[tree] + n_wanted > trees.nodes.shape[1] or trees.n_free[tree] < n_wanted
 
 
 @_inlined
 def vote_and_learn_row(
-    trees: Trees,
-    tree: int,
-    x: FloatArray,
-    weights: FloatArray,
-    columns: Columns,
-    rules: Rules,
-    scratch: Scratch,
-    n_classes: int,
-    vote: FloatArray,
+    forest: Forest, tree: int, x: FloatArray, weights: FloatArray, scratch: Scratch, n_classes: int, vote: FloatArray
 ) -> None:
     """Vote on one row with what is known, then learn its label weights."""
+    trees, rules = forest.trees, forest.rules
     if rules.has_subsets:
         _look(trees.visible, tree, x, scratch.row)
         x = scratch.row
@@ -683,15 +687,14 @@ def vote_and_learn_row(
         return
     weight = _node_weight(class_weight, tree, node)
     if weight - trees.nodes[tree, node].last_attempt >= rules.grace_period:
-        _attempt_split(trees, tree, node, columns, rules, scratch)
+        _attempt_split(trees, tree, node, forest.columns, rules, scratch)
         trees.nodes[tree, node].last_attempt = weight
 
 
 @_kernel
-def vote_row(
-    trees: Trees, tree: int, x: FloatArray, rules: Rules, scratch: Scratch, n_classes: int, out: FloatArray
-) -> None:
+def vote_row(forest: Forest, tree: int, x: FloatArray, scratch: Scratch, n_classes: int, out: FloatArray) -> None:
     """Vote on one row; nothing is learned."""
+    trees, rules = forest.trees, forest.rules
     if rules.has_subsets:
         _look(trees.visible, tree, x, scratch.row)
         x = scratch.row
@@ -714,33 +717,3 @@ def vote_row(
             scores,
         )
     _vote(trees, tree, leaf, rules, has_scores, scores, n_classes, out)
-
-
-@_kernel
-def vote_rows(trees: Trees, tree: int, block: FloatArray, rules: Rules, scratch: Scratch, out: FloatArray) -> None:
-    """``vote_row`` for every row."""
-    for row in range(block.shape[0]):
-        vote_row(trees, tree, block[row], rules, scratch, out.shape[1], out[row])
-
-
-@_kernel
-def vote_and_learn_rows(
-    trees: Trees,
-    tree: int,
-    block: FloatArray,
-    first_row: int,
-    label_weights: FloatArray,
-    columns: Columns,
-    rules: Rules,
-    scratch: Scratch,
-    votes: FloatArray,
-) -> int:
-    """Vote on each row, then learn it; stops early, and says at which row, when the tree needs more room."""
-    n_classes = votes.shape[1]
-    for row in range(first_row, block.shape[0]):
-        if needs_room(trees, tree, scratch.codes.size):
-            return row
-        for c in range(n_classes):
-            scratch.taught[c] = label_weights[row, c]
-        vote_and_learn_row(trees, tree, block[row], scratch.taught, columns, rules, scratch, n_classes, votes[row])
-    return block.shape[0]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias
 
 from ocoboost.arrays import FloatArray
-from ocoboost.encoding import Row, Schema
+from ocoboost.encoding import Piece, Row
 
 # Rows in the form that an ensemble's learners eat: a list of dicts, a matrix, ...; ``len`` counts the rows.
 Block: TypeAlias = Any
@@ -35,10 +35,10 @@ class WeakEnsemble(Protocol):
     def check(self, rows: Sequence[Row], *, learning: bool) -> None:
         """Raise ``InvalidInputError`` if these rows cannot be learned (or voted on)."""
 
-    def prepare(self, rows: Sequence[Row], schema: Schema, *, learning: bool) -> Block:
+    def prepare(self, piece: Piece, *, learning: bool) -> Block:
         """The rows in the form the learners eat; called once per block, before the loop over learners.
 
-        Before learning, the schema already holds every column and category of the rows. Before voting it may not:
+        Before learning, the piece's schema already holds every column and category of the rows. Before voting it may not:
         what is unknown then counts as missing.
         """
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ocoboost.arrays import FloatArray
-from ocoboost.encoding import Row, Schema, sorted_names
+from ocoboost.encoding import Piece, Row, sorted_names
 from ocoboost.errors import InvalidInputError, WeakLearnerError
 from ocoboost.randomness import derive_seed
 
@@ -37,7 +37,7 @@ class ForeignEnsemble(ABC):
         """Raise for rows that the learners cannot take."""
 
     @abstractmethod
-    def prepare(self, rows: Sequence[Row], schema: Schema, *, learning: bool) -> Sequence[Any]: ...
+    def prepare(self, piece: Piece, *, learning: bool) -> Sequence[Any]: ...
 
     @abstractmethod
     def _vote_row(self, learner: int, row: Any, n_classes: int) -> list[float]:
@@ -90,9 +90,9 @@ class RiverEnsemble(ForeignEnsemble):
         self._is_binary = is_binary_river(learner)
         self.max_classes = 2 if self._is_binary else None
 
-    def prepare(self, rows: Sequence[Row], schema: Schema, *, learning: bool) -> Sequence[Any]:
+    def prepare(self, piece: Piece, *, learning: bool) -> Sequence[Any]:
         # River reads an absent key as missing, and breaks on None and NaN.
-        return [{name: value for name, value in row.items() if value is not None} for row in rows]
+        return [{name: value for name, value in row.items() if value is not None} for row in piece.rows]
 
     def _vote_row(self, learner: int, row: Any, n_classes: int) -> list[float]:
         if self._has_shares:
@@ -153,10 +153,10 @@ class SklearnEnsemble(ForeignEnsemble):
                     "the first row; name every column there (NaN where unknown), or boost a River learner."
                 )
 
-    def prepare(self, rows: Sequence[Row], schema: Schema, *, learning: bool) -> Sequence[Any]:
+    def prepare(self, piece: Piece, *, learning: bool) -> Sequence[Any]:
         if learning and not self._columns:
-            self._columns = list(next((row for row in rows if row), {}))
-        values = [[row.get(name) for name in self._columns] for row in rows]
+            self._columns = list(next((row for row in piece.rows if row), {}))
+        values = [[row.get(name) for name in self._columns] for row in piece.rows]
         filled = [[self._missing if value is None else value for value in row] for row in values]
         return [np.array([row], dtype=np.float64) for row in filled]
 

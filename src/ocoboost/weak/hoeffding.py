@@ -6,17 +6,18 @@ nodes or slots than are left they stop and say so, and the arrays grow here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.borrowing import IS_COMPILED
-from ocoboost.encoding import TEXT, Row, Schema
+from ocoboost.encoding import TEXT, Piece, Schema
 from ocoboost.randomness import FEATURES, draw_rows
 from ocoboost.weak import _hoeffding_kernels as kernels
 from ocoboost.weak import _split_kernels as splits
+from ocoboost.weak.native import NativeEnsemble
+from ocoboost.weak.nominal import NominalNumbers
 
 LANES = 4  # doubles in a vector register: the axis of numeric columns is padded to a multiple of it
 
@@ -26,12 +27,10 @@ def padded(n_columns: int) -> int:
     return -(-n_columns // LANES) * LANES
 
 
-class HoeffdingEnsemble:
-    """N Hoeffding trees side by side (see ``contract.WeakEnsemble``)."""
+class HoeffdingEnsemble(NativeEnsemble):
+    """N Hoeffding trees side by side."""
 
     name = "HoeffdingTrees"
-    takes_weights = True
-    max_classes: int | None = None
 
     def __init__(
         self,
@@ -45,11 +44,10 @@ class HoeffdingEnsemble:
     ) -> None:
         self.rules = rules
         self.seed = seed
-        self.nominal = nominal  # columns of numbers that are to be read as categories
+        self.nominal = NominalNumbers(nominal)
         self.feature_share = feature_share
         self.max_bytes = max_bytes
         self.columns = kernels.Columns(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), 0, 0)
-        self.codes: dict[Any, dict[float, int]] = {}  # categories of the nominal columns of numbers
         self.n_categories = 0
         self.trees = _empty_trees(n_learners)
         if rules.criterion == splits.HELLINGER:
@@ -57,17 +55,11 @@ class HoeffdingEnsemble:
 
     # -- rows ----------------------------------------------------------------------------------------------------
 
-    def check(self, rows: Sequence[Row], *, learning: bool) -> None:
-        """Trees take any row."""
-
-    def prepare(self, rows: Sequence[Row], schema: Schema, *, learning: bool) -> FloatArray:
+    def prepare(self, piece: Piece, *, learning: bool) -> FloatArray:
         """The rows as a matrix with one column per feature, after growing the trees to hold them."""
-        block = schema.encode(rows)
-        for column, name in enumerate(schema.kinds):
-            if name in self.nominal and schema.kinds[name] != TEXT:
-                self._recode(block[:, column], name, learning)
+        block = self.nominal.recode(piece, learning=learning)
         if learning:
-            self._grow_columns(schema)
+            self._grow_columns(piece.schema)
         return self._arranged(block)
 
     def _arranged(self, block: FloatArray) -> FloatArray:
@@ -80,19 +72,10 @@ class HoeffdingEnsemble:
         arranged[:, columns.n_numeric + columns.nominal[is_nominal]] = known[:, is_nominal]
         return arranged
 
-    def _recode(self, values: FloatArray, name: Any, learning: bool) -> None:
-        """Numbers of a nominal column as category codes, in order of appearance; unknown ones as missing."""
-        codes = self.codes.setdefault(name, {})
-        for row, value in enumerate(values):
-            if not np.isnan(value):
-                if learning:
-                    codes.setdefault(value, len(codes))
-                values[row] = codes.get(value, np.nan)
-
     # -- growing -------------------------------------------------------------------------------------------------
 
     def _grow_columns(self, schema: Schema) -> None:
-        n_categories = max([0, *map(len, schema.categories.values()), *map(len, self.codes.values())])
+        n_categories = max([0, *map(len, schema.categories.values()), *map(len, self.nominal.codes.values())])
         numeric, nominal = list(self.columns.numeric), list(self.columns.nominal)
         n_unknown = len(schema.kinds) - len(numeric)
         numeric += [-1] * n_unknown
@@ -100,7 +83,7 @@ class HoeffdingEnsemble:
         # Positions are given once, when a column's kind shows: it takes the next free one of that kind.
         for column, (name, kind) in enumerate(schema.kinds.items()):
             if numeric[column] < 0 and nominal[column] < 0 and kind is not None:
-                positions = nominal if kind == TEXT or name in self.nominal else numeric
+                positions = nominal if kind == TEXT or name in self.nominal.names else numeric
                 positions[column] = max(positions) + 1
         is_same = np.array_equal(numeric, self.columns.numeric) and np.array_equal(nominal, self.columns.nominal)
         if is_same and n_categories <= self.n_categories:
@@ -126,10 +109,6 @@ class HoeffdingEnsemble:
         """Make room for more classes."""
         if n_classes > self.trees.class_weight.shape[2]:
             self._resize(n_classes=n_classes)
-
-    def needs_room(self, learner: int) -> bool:
-        """Whether a tree might need more nodes or slots than are left for its next row."""
-        return bool(kernels.needs_room(self.trees, learner, max(self.n_categories, 2)))
 
     def make_room(self) -> None:
         """Double the nodes and slots of every tree, within the limit on slots."""
@@ -191,29 +170,14 @@ class HoeffdingEnsemble:
 
     # -- learning ------------------------------------------------------------------------------------------------
 
-    def vote(self, learner: int, block: FloatArray, out: FloatArray) -> None:
-        self.grow_classes(out.shape[1])
-        kernels.vote_rows(self.trees, learner, block, self.rules, self.scratch(), out)
-
-    def vote_and_learn(self, learner: int, block: FloatArray, label_weights: FloatArray, out: FloatArray) -> None:
-        self.grow_classes(out.shape[1])
-        row = 0
-        while row < len(block):
-            row = kernels.vote_and_learn_rows(
-                self.trees, learner, block, row, label_weights, self.columns, self.rules, self.scratch(), out
-            )
-            if row < len(block):
-                self.make_room()
+    @property
+    def forest(self) -> kernels.Forest:  # type: ignore[override]
+        return kernels.Forest(self.trees, self.columns, self.rules)
 
     def scratch(self) -> kernels.Scratch:
         """Room for one thread to work in."""
         n_classes = self.trees.class_weight.shape[2]
         return kernels.make_scratch(self.columns.n_numeric, self.columns.n_nominal, n_classes, self.n_categories)
-
-    @property
-    def n_bytes(self) -> int:
-        """Memory that the trees take."""
-        return sum(array.nbytes for array in self.trees)
 
 
 def _zeros(

@@ -1,0 +1,54 @@
+"""What the mixture runs over when it is left to choose.
+
+These members were chosen on synthetic streams and on scikit-learn's bundled datasets (`docs/choices.md`), never on
+the streams that the documentation reports. They differ in what goes wrong for whom: Mondrian trees find any shape but
+smear noise over many leaves, unless their nodes lean on their parents; Hoeffding trees with naive Bayes leaves are quick
+and smooth, but see one feature at a time.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, NamedTuple
+
+from ocoboost.online.hoeffding import HoeffdingTrees
+from ocoboost.online.mondrian import MondrianTrees
+
+AUTO = "auto"
+
+
+class Choice(NamedTuple):
+    """One member: a learner and the choices of its cascade."""
+
+    learner: Any
+    gamma: float
+    n_learners: int
+    start: str
+    votes: str
+    pool: str
+
+    @property
+    def name(self) -> str:
+        """What reports call it: the learner, as far as it differs from the default, and gamma."""
+        parameters = inspect.signature(type(self.learner)).parameters
+        changed = [
+            f"{name}={getattr(self.learner, name)!r}"
+            for name, parameter in parameters.items()
+            if getattr(self.learner, name, parameter.default) != parameter.default
+        ]
+        return f"{type(self.learner).__name__}({', '.join(changed)}), gamma={self.gamma:g}"
+
+
+# The paper's grid, thinned: neighbouring gammas measure alike when games start at the label.
+GAMMAS = (1.0, 0.7, 0.4, 0.2)
+
+
+def default_members() -> list[tuple[Any, float]]:
+    """Learners and their gammas for ``learner="auto"``."""
+    return [
+        (MondrianTrees(smoothing=1.0, split_pure=True), 1.0),
+        (MondrianTrees(smoothing=5.0), 1.0),
+        (MondrianTrees(smoothing=3.0), 0.7),
+        (HoeffdingTrees(), 0.7),
+        (HoeffdingTrees(feature_share=0.7), 0.5),
+    ]

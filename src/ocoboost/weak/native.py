@@ -1,0 +1,158 @@
+"""One name for what every compiled ensemble does to a row; the type of its forest says which kernel is meant.
+
+A native ensemble has a ``forest`` (its arrays and rules), ``scratch`` room, and grows its arrays between kernel calls.
+Kernels never allocate: before a row might need more room than is left they stop and say so.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from numba import njit
+from numba.extending import overload
+
+from ocoboost.arrays import FloatArray
+from ocoboost.encoding import Piece, Row
+from ocoboost.weak import _hoeffding_kernels, _mondrian_kernels
+
+_KERNELS: dict[type, ModuleType] = {
+    _hoeffding_kernels.Forest: _hoeffding_kernels,
+    _mondrian_kernels.Forest: _mondrian_kernels,
+}
+
+
+def _kernels(forest: Any) -> ModuleType:
+    """The kernels for a forest, or for Numba's type of it."""
+    return _KERNELS[getattr(forest, "instance_class", type(forest))]
+
+
+# A function for the interpreter, and beside it the choice that the compiler makes. ``inline="always"`` in a kernel rules
+# out passing the arguments on as *arguments.
+
+
+def borrow(forest: Any, scratch: Any) -> Any:
+    """The forest and the scratch room without owners (see ``borrowing``)."""
+    return _kernels(forest).borrow(forest, scratch)
+
+
+def needs_room(forest: Any, learner: int, scratch: Any) -> Any:
+    """Whether a learner's next row might need more room than is left."""
+    return _kernels(forest).needs_room(forest, learner, scratch)
+
+
+def vote_row(forest: Any, learner: int, x: FloatArray, scratch: Any, n_classes: int, out: FloatArray) -> None:
+    """Vote on one row."""
+    _kernels(forest).vote_row(forest, learner, x, scratch, n_classes, out)
+
+
+def vote_and_learn_row(
+    forest: Any, learner: int, x: FloatArray, label_weights: FloatArray, scratch: Any, n_classes: int, out: FloatArray
+) -> None:
+    """Vote on one row with what is known, then learn its label weights."""
+    _kernels(forest).vote_and_learn_row(forest, learner, x, label_weights, scratch, n_classes, out)
+
+
+@overload(borrow, strict=False)
+def _choose_borrow(forest: Any, scratch: Any) -> Any:
+    kernel = _kernels(forest).borrow
+    return lambda forest, scratch: kernel(forest, scratch)
+
+
+@overload(needs_room, strict=False)
+def _choose_needs_room(forest: Any, learner: Any, scratch: Any) -> Any:
+    kernel = _kernels(forest).needs_room
+    return lambda forest, learner, scratch: kernel(forest, learner, scratch)
+
+
+@overload(vote_row, strict=False)
+def _choose_vote_row(forest: Any, learner: Any, x: Any, scratch: Any, n_classes: Any, out: Any) -> Any:
+    kernel = _kernels(forest).vote_row
+    return lambda forest, learner, x, scratch, n_classes, out: kernel(forest, learner, x, scratch, n_classes, out)
+
+
+@overload(vote_and_learn_row, strict=False)
+def _choose_vote_and_learn_row(
+    forest: Any, learner: Any, x: Any, label_weights: Any, scratch: Any, n_classes: Any, out: Any
+) -> Any:
+    kernel = _kernels(forest).vote_and_learn_row
+    return lambda forest, learner, x, label_weights, scratch, n_classes, out: kernel(
+        forest, learner, x, label_weights, scratch, n_classes, out
+    )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def vote_rows(forest: Any, learner: int, block: FloatArray, scratch: Any, out: FloatArray) -> None:
+    """Vote on every row."""
+    for row in range(block.shape[0]):
+        vote_row(forest, learner, block[row], scratch, out.shape[1], out[row])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def vote_and_learn_rows(
+    forest: Any,
+    learner: int,
+    block: FloatArray,
+    first_row: int,
+    label_weights: FloatArray,
+    scratch: Any,
+    out: FloatArray,
+) -> int:
+    """Vote on each row, then learn it; stops early, and says at which row, when the learner needs more room."""
+    for row in range(first_row, block.shape[0]):
+        if needs_room(forest, learner, scratch):
+            return row
+        scratch.taught[:] = label_weights[row]
+        vote_and_learn_row(forest, learner, block[row], scratch.taught, scratch, out.shape[1], out[row])
+    return block.shape[0]
+
+
+class NativeEnsemble(ABC):
+    """Weak learners that are arrays, side by side (see ``contract.WeakEnsemble``)."""
+
+    name: str
+    takes_weights = True
+    max_classes: int | None = None
+    forest: Any  # the learners and their rules, for kernels
+
+    def check(self, rows: Sequence[Row], *, learning: bool) -> None:
+        """Trees take any row."""
+
+    @abstractmethod
+    def prepare(self, piece: Piece, *, learning: bool) -> FloatArray:
+        """The rows as a matrix, after growing the learners to hold them."""
+
+    @abstractmethod
+    def scratch(self) -> Any:
+        """Room for one thread to work in."""
+
+    @abstractmethod
+    def grow_classes(self, n_classes: int) -> None:
+        """Make room for more classes."""
+
+    @abstractmethod
+    def make_room(self) -> None:
+        """Give every learner more room."""
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory that the learners take."""
+        return sum(array.nbytes for array in self.forest.trees)
+
+    def needs_room(self, learner: int) -> bool:
+        """Whether a learner might need more room than is left for its next row."""
+        return bool(needs_room(self.forest, learner, self.scratch()))
+
+    def vote(self, learner: int, block: FloatArray, out: FloatArray) -> None:
+        self.grow_classes(out.shape[1])
+        vote_rows(self.forest, learner, block, self.scratch(), out)
+
+    def vote_and_learn(self, learner: int, block: FloatArray, label_weights: FloatArray, out: FloatArray) -> None:
+        self.grow_classes(out.shape[1])
+        row = 0
+        while row < len(block):
+            row = vote_and_learn_rows(self.forest, learner, block, row, label_weights, self.scratch(), out)
+            if row < len(block):
+                self.make_room()
