@@ -51,14 +51,15 @@ def test_the_version_comes_from_the_metadata():
 
 
 def test_demo_compares_a_tree_with_its_boosted_self():
-    result = CliRunner().invoke(app, ["demo", "--dataset", "balance", "--learners", "5"])
+    result = CliRunner().invoke(app, ["demo", "--dataset", "balance", "--budget", "20", "--noise", "0.2"])
     assert result.exit_code == 0
     assert "Balance: 625 rows" in result.output
-    assert "5 boosted" in result.output
+    assert "ocoboost, boosted" in result.output
+    assert "20% of the labels flipped" in result.output
 
 
 def test_demo_gives_the_same_numbers_twice():
-    command = ["demo", "--dataset", "balance", "--learners", "4", "--seed", "3", "--json"]
+    command = ["demo", "--dataset", "balance", "--budget", "10", "--seed", "3", "--json"]
     runs = [json.loads(CliRunner().invoke(app, command).stdout) for _ in range(2)]
     for run in itertools.chain(*runs):
         run.pop("rows_per_second")
@@ -70,7 +71,7 @@ def test_demo_gives_the_same_numbers_twice():
     ("arguments", "message"),
     [
         (["--dataset", "iris"], "must be one of balance, segment"),
-        (["--gamma", "2"], "must lie in"),
+        (["--noise", "2"], "--noise"),
         (["--seed", "-1"], "--seed"),
     ],
 )

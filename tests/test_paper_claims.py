@@ -171,7 +171,7 @@ def test_with_two_classes_algorithm_1_is_the_binary_booster_of_brukhim_et_al(gam
         np.testing.assert_allclose(true_share, (1 + plays) / 2, atol=1e-12)
     else:
         np.testing.assert_array_equal(2 * script.taught.argmax(axis=2) - 1, taught)
-    np.testing.assert_allclose(cascade.label_distribution(pooled)[:, 1], chance, atol=1e-12)
+    np.testing.assert_allclose(cascade.answer(pooled).distributions[:, 1], chance, atol=1e-12)
 
 
 def adversarial(plays: np.ndarray, label: int, k: int) -> int:
@@ -287,6 +287,6 @@ def tree_votes() -> tuple[np.ndarray, np.ndarray]:
     votes = np.empty((len(rows), len(state.labels)))
     columns = []
     for learner in range(10):
-        state.ensemble.vote(learner, block, votes)
+        state.members[0].ensemble.vote(learner, block, votes)
         columns.append(votes.argmax(axis=1))
     return np.array(columns).T, state.labels.indices([y for _, y in rows])

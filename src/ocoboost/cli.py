@@ -23,24 +23,22 @@ def root() -> None:
 @app.command()
 def demo(
     dataset: Annotated[str, typer.Option(help="balance or segment.")] = "segment",
-    learners: Annotated[int, typer.Option(min=1, help="Mondrian trees in the forest and in the booster.")] = 20,
-    gamma: Annotated[float, typer.Option(help="Advantage of the weak learners, in (0, 1].")] = 0.7,
+    budget: Annotated[int, typer.Option(min=1, help="Weak learners of the default booster, in all.")] = 200,
+    noise: Annotated[float, typer.Option(min=0.0, max=1.0, help="Share of the labels that are flipped.")] = 0.0,
     seed: Annotated[int, typer.Option(min=0, help="Fixes the shuffle and every draw.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
 ) -> None:
-    """Stream a dataset past one tree, a forest and a booster, and compare their accuracy."""
+    """Stream a dataset past one tree, two forests and two boosters, and compare their accuracy."""
     from ocoboost.bench import datasets
     from ocoboost.bench.demo import Run, contestants, race
-    from ocoboost.errors import InvalidParameterError
+    from ocoboost.bench.noise import flip
 
-    if dataset not in datasets.NUMERIC:  # Mondrian trees take numbers only
+    if dataset not in datasets.NUMERIC:  # River's Mondrian trees take numbers only
         choices = ", ".join(datasets.NUMERIC)
         raise typer.BadParameter(f"must be one of {choices}, got {dataset!r}", param_hint="--dataset")
     rows = datasets.shuffled(datasets.load(dataset), seed)
-    try:
-        models = contestants(n_learners=learners, gamma=gamma, seed=seed)
-    except InvalidParameterError as error:
-        raise typer.BadParameter(str(error)) from None
+    taught = flip([y for _, y in rows], noise, seed=seed)
+    models = contestants(budget=budget, seed=seed)
     console = Console()
     columns = (
         SpinnerColumn(),
@@ -55,13 +53,13 @@ def demo(
         def tick(run: Run) -> None:
             progress.update(bars[run.name], advance=1, accuracy=run.accuracy)
 
-        runs = race(models, rows, tick)
+        runs = race(models, rows, taught, tick)
     if as_json:
         typer.echo(json.dumps([run.summary() for run in runs], indent=2))
         return
     table = Table(
         title=f"{dataset.capitalize()}: {len(rows):,} rows, each predicted before it is learned",
-        caption="Stumps: River's Hoeffding tree of depth 1, and ours. Mondrian trees: River's.",
+        caption=f"{noise:.0%} of the labels flipped; accuracy against the true ones." if noise else None,
     )
     table.add_column("model", no_wrap=True)
     table.add_column("accuracy", justify="right")

@@ -94,7 +94,10 @@ def test_weight_two_is_not_weight_one_and_weight_zero_teaches_nothing(booster):
     plain.learn_many(X, Y)
     heavy.learn_many(X, Y, w=[2.0] * len(X))
     mute.learn_many(X, Y, w=np.zeros(len(X)))
-    first, second = plain._state.members[0].ensemble.learners[0].counts, heavy._state.members[0].ensemble.learners[0].counts
+    first, second = (
+        plain._state.members[0].ensemble.learners[0].counts,
+        heavy._state.members[0].ensemble.learners[0].counts,
+    )
     assert {label: 2 * count for label, count in first["all"].items()} == pytest.approx(second["all"])
     assert mute._state.members[0].ensemble.learners[0].counts == {}
     assert mute.n_rows_ == len(X)
@@ -135,7 +138,7 @@ def test_nothing_is_predicted_before_the_first_label(booster):
 
 @pytest.mark.parametrize("booster", BOOSTERS)
 def test_with_classes_given_the_first_row_is_predicted_too(booster):
-    model = booster(Bins(), n_learners=3, classes=("q", "p"))
+    model = booster(Bins(), n_learners=3, gamma=0.5, pool="label", classes=("q", "p"))
     assert model.predict_proba_one({}) == {"q": 1.0, "p": 0.0}
     assert model.predict_learn_many([{}], ["p"]) == ["q"]
 
@@ -323,9 +326,7 @@ def test_missing_values_absent_keys_and_empty_rows_are_one_thing(booster):
 
 def test_text_features_reach_the_learner_as_text():
     cars = datasets.shuffled(datasets.cars(), 1)[:300]
-    model = OnlineAgnosticBoostClassifier(
-        tree.HoeffdingTreeClassifier(), n_learners=3, gamma=0.7, start="label", seed=1
-    )
+    model = OnlineAgnosticBoostClassifier(tree.HoeffdingTreeClassifier(), n_learners=3, gamma=0.7, pool="label", seed=1)
     metric = evaluate.progressive_val_score(iter(cars), model, metrics.Accuracy())
     assert metric.get() > 0.7
     assert model._state.schema.categories["safety"].keys() == {"low", "med", "high"}

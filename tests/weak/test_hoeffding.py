@@ -72,7 +72,7 @@ def our_structure(model, node=0):
         name = names[list(columns.numeric).index(record["feature"])]
         return (name, record["threshold"], [None, None], [our_structure(model, child) for child in children])
     name = names[list(columns.nominal).index(record["feature"] - columns.n_numeric)]
-    values = {code: value for value, code in (schema.categories.get(name) or ensemble.codes[name]).items()}
+    values = {code: value for value, code in (schema.categories.get(name) or ensemble.nominal.codes[name]).items()}
     if record["kind"] == kernels.EQUAL:
         test = values[record["threshold"]]
         return (name, test, [None, None], [our_structure(model, child) for child in children])
@@ -100,8 +100,8 @@ def check_parity(rows, weights=None, **parameters):
     theirs = tree.HoeffdingTreeClassifier(splitter=splitter, **parameters)
     seen = []
 
-    def see(state, pooled):
-        seen.extend(state.cascade.label_distribution(pooled) if pooled.labels.shape[1] else [np.zeros(0)])
+    def see(state, answers):
+        seen.extend(answers.distributions)
 
     ours._learn(*ours._read([x for x, _ in rows], [y for _, y in rows], weights), see=see)
     index = {label: number for number, label in enumerate(ours.classes_)}

@@ -1,4 +1,4 @@
-"""One tree before boosting, many after: the same stream, prequentially."""
+"""One tree, forests and boosters on the same stream, prequentially."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from river import base, forest
-from river.tree import HoeffdingTreeClassifier
 
 from ocoboost.bench.datasets import Stream
 from ocoboost.online.agnostic import OnlineAgnosticBoostClassifier
 from ocoboost.online.hoeffding import HoeffdingTrees
+from ocoboost.online.protocol import StreamClassifier
 
 
 @dataclass
@@ -48,37 +48,33 @@ class Run:
         return {"model": self.name, "rows": len(self.hits), **numbers}
 
 
-def contestants(*, n_learners: int, gamma: float, seed: int) -> dict[str, base.Classifier]:
-    """River's trees of two kinds by themselves, the same boosted, and River's forest."""
-    tree = forest.AMFClassifier(n_estimators=1, seed=seed)
-    stumps = OnlineAgnosticBoostClassifier(
-        HoeffdingTrees(max_depth=1, split_criterion="gini"), gamma=gamma, start="label", seed=seed
-    )
-    booster = OnlineAgnosticBoostClassifier(
-        tree, n_learners=n_learners, gamma=gamma, start="label", pool="distribution", seed=seed
-    )
-    booster.check_parameters()
-    warm_up = stumps.clone()
-    warm_up.learn_many([{"a": 0.0}, {"a": 1.0}], ["x", "y"])  # compile before the clock starts
-    warm_up.predict_one({"a": 0.0})
-    return {
-        "1 stump": HoeffdingTreeClassifier(max_depth=1, split_criterion="gini"),
-        "100 boosted stumps": stumps,
-        "1 Mondrian tree": tree,
-        f"{n_learners} averaged (AMF)": forest.AMFClassifier(n_estimators=n_learners, seed=seed),
-        f"{n_learners} boosted": booster,
+def contestants(*, budget: int, seed: int) -> dict[str, base.Classifier]:
+    """A single tree, the paper's boosted stumps, River's two forests, and the default."""
+    stump = HoeffdingTrees(max_depth=1, split_criterion="gini")
+    models = {
+        "one Hoeffding tree": HoeffdingTrees(),
+        "100 boosted stumps": OnlineAgnosticBoostClassifier(stump, n_learners=100, gamma=0.7, seed=seed),
+        "River ARF": forest.ARFClassifier(seed=seed),
+        "River AMF": forest.AMFClassifier(seed=seed),
+        "ocoboost, boosted": OnlineAgnosticBoostClassifier(budget=budget, seed=seed),
     }
+    for model in models.values():
+        if isinstance(model, StreamClassifier):
+            warm_up = model.clone()
+            warm_up.learn_many([{"a": 0.0}, {"a": 1.0}], ["x", "y"])  # compile before the clock starts
+            warm_up.predict_one({"a": 0.0})
+    return models
 
 
-def race(models: dict[str, base.Classifier], rows: Stream, tick: Callable[[Run], None]) -> list[Run]:
-    """Every model predicts each row before it learns it; ``tick`` is called after every row of every model."""
+def race(models: dict[str, base.Classifier], rows: Stream, taught: list[Any], tick: Callable[[Run], None]) -> list[Run]:
+    """Every model predicts each row before it learns it with the label it is taught; ``tick`` is called after each."""
     runs = []
     for name, model in models.items():
         run = Run(name)
-        for x, y in rows:
+        for (x, y), label in zip(rows, taught, strict=True):
             began = time.perf_counter()
             prediction = model.predict_one(x)
-            model.learn_one(x, y)
+            model.learn_one(x, label)
             run.seconds += time.perf_counter() - began
             run.hits.append(prediction == y)
             tick(run)

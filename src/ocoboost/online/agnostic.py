@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ocoboost.online.booster import GAMMA, OnlineBooster
-from ocoboost.online.portfolio import AUTO, GAMMAS, Choice, default_members
+from ocoboost.online.hoeffding import HoeffdingTrees
+from ocoboost.online.portfolio import AUTO, GAMMAS, Choice, default_members, unboosted
 from ocoboost.parameters import AnyOf, Count, OneOf, Range
 from ocoboost.regimes import AGNOSTIC, Regime
 
@@ -87,8 +88,8 @@ class OnlineAgnosticBoostClassifier(OnlineBooster):
     regime = Regime(AGNOSTIC)
     ranges: ClassVar[Mapping[str, Range]] = {
         **OnlineBooster.ranges,
-        "gamma": AnyOf(OneOf(AUTO), GAMMA),
-        "n_learners": AnyOf(OneOf(None), Count(1)),
+        "gamma": AnyOf(GAMMA, OneOf(AUTO), hint=GAMMA.hint),
+        "n_learners": AnyOf(Count(1), OneOf(None), hint="None shares out the budget"),
         "budget": Count(1),
     }
 
@@ -133,12 +134,12 @@ class OnlineAgnosticBoostClassifier(OnlineBooster):
         return dict(zip(names, state.member_weights(), strict=True))
 
     def _choices(self) -> list[Choice]:
-        if self.learner == AUTO:
-            pairs = default_members() if self.gamma == AUTO else [(tree, self.gamma) for tree, _ in default_members()]
+        gamma = None if self.gamma == AUTO else float(self.gamma)
+        learner = HoeffdingTrees() if self.learner is None or isinstance(self.learner, str) else self.learner
+        if isinstance(self.learner, str):
+            pairs = default_members(gamma)
         else:
-            gammas = GAMMAS if self.gamma == AUTO else (self.gamma,)
-            pairs = [(self.learner, gamma) for gamma in gammas]
+            pairs = [(learner, value) for value in (GAMMAS if gamma is None else (gamma,))]
         n_learners = max(1, int(self.budget) // len(pairs)) if self.n_learners is None else int(self.n_learners)
-        return [
-            Choice(learner, float(gamma), n_learners, self.start, self.votes, self.pool) for learner, gamma in pairs
-        ]
+        choices = [Choice(tree, value, n_learners, self.start, self.votes, self.pool) for tree, value in pairs]
+        return choices if len(choices) == 1 else [*choices, unboosted(choices[0]._replace(learner=learner))]

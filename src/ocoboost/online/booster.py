@@ -10,8 +10,8 @@ from ocoboost.encoding import Labels
 from ocoboost.errors import InvalidParameterError
 from ocoboost.oco.players import PLAYERS
 from ocoboost.online.hoeffding import HoeffdingTrees
-from ocoboost.online.protocol import StreamClassifier, n_threads
 from ocoboost.online.portfolio import AUTO, Choice
+from ocoboost.online.protocol import StreamClassifier, n_threads
 from ocoboost.online.state import Member, State
 from ocoboost.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters, invalid
 from ocoboost.randomness import member_seed

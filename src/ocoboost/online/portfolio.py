@@ -43,12 +43,18 @@ class Choice(NamedTuple):
 GAMMAS = (1.0, 0.7, 0.4, 0.2)
 
 
-def default_members() -> list[tuple[Any, float]]:
-    """Learners and their gammas for ``learner="auto"``."""
-    return [
+def default_members(gamma: float | None) -> list[tuple[Any, float]]:
+    """Learners and their gammas for ``learner="auto"``; a given gamma is taken for all of them."""
+    members = [
         (MondrianTrees(smoothing=1.0, split_pure=True), 1.0),
         (MondrianTrees(smoothing=5.0), 1.0),
         (MondrianTrees(smoothing=3.0), 0.7),
         (HoeffdingTrees(), 0.7),
         (HoeffdingTrees(feature_share=0.7), 0.5),
     ]
+    return members if gamma is None else [(learner, gamma) for learner, _ in members]
+
+
+def unboosted(choice: Choice) -> Choice:
+    """A single learner beside the boosters: where boosting does not pay, the mixture falls back on it."""
+    return choice._replace(gamma=1.0, n_learners=1, start="label")

@@ -44,7 +44,10 @@ class Plan(NamedTuple):
 
 @dataclass
 class State:
-    """All that a booster has learned: one member, or several and how they are mixed."""
+    """All that a booster has learned: one member, or several and how they are mixed.
+
+    The last of several is a single learner, which does not count in the members' mean.
+    """
 
     members: list[Member]
     labels: Labels
@@ -114,9 +117,7 @@ class State:
         indices = self.labels.indices(labels)
         n_classes = len(self.labels)
         pooled = [
-            cascade.learn(
-                ensemble, ensemble.prepare(piece, learning=True), indices, weights, n_classes, self.n_rows
-            )
+            cascade.learn(ensemble, ensemble.prepare(piece, learning=True), indices, weights, n_classes, self.n_rows)
             for cascade, ensemble in self.members
         ]
         if self.mixture is None:
@@ -141,16 +142,17 @@ class State:
     def _experts(self, pooled: list[PooledVotes]) -> list[Answers]:
         """The members' answers, and that of their mean: each as it is, then sharpened."""
         own = [member.cascade.answer(votes) for member, votes in zip(self.members, pooled, strict=True)]
-        mean = sum((answers.shares for answers in own), np.zeros_like(own[0].shares)) / len(own)
+        boosters = own[:-1]
+        mean = sum((answers.shares for answers in boosters), np.zeros_like(own[0].shares)) / len(boosters)
         own.append(Answers(mean, mean))
         return own + [answer(answers.shares, SHARP_GAMMA) for answers in own]
 
     def member_weights(self) -> list[float]:
-        """Each member's share in the mixture; the mean of all members counts for all alike."""
+        """Each member's share in the mixture; the mean of the boosters counts for all of them alike."""
         if self.mixture is None:
             return [1.0]
-        *members, mean = self.mixture.weights.reshape(2, -1).sum(axis=0)
-        return [float(weight + mean / len(members)) for weight in members]
+        *boosters, single, mean = self.mixture.weights.reshape(2, -1).sum(axis=0)
+        return [*(float(weight + mean / len(boosters)) for weight in boosters), float(single)]
 
     def known(self, answers: Answers) -> list[Label | None]:
         """The most probable labels, or None where no label was known."""

@@ -88,7 +88,9 @@ class Forest(NamedTuple):
 
 def make_scratch(n_columns: int, n_classes: int) -> Scratch:
     """Scratch room for trees of this many columns and classes."""
-    return Scratch(np.zeros(n_columns), np.zeros(n_classes), np.zeros(n_classes), np.zeros(n_classes), np.zeros(n_classes))
+    return Scratch(
+        np.zeros(n_columns), np.zeros(n_classes), np.zeros(n_classes), np.zeros(n_classes), np.zeros(n_classes)
+    )
 
 
 _kernel = njit(cache=True, nogil=True, error_model="numpy")
@@ -111,7 +113,13 @@ def borrow(forest: Forest, scratch: Scratch) -> tuple[Forest, Scratch]:
             ),
             forest.rules,
         ),
-        Scratch(borrowed(scratch.distance), borrowed(scratch.shares), borrowed(scratch.taught), borrowed(scratch.vote), borrowed(scratch.slope)),
+        Scratch(
+            borrowed(scratch.distance),
+            borrowed(scratch.shares),
+            borrowed(scratch.taught),
+            borrowed(scratch.vote),
+            borrowed(scratch.slope),
+        ),
     )
 
 
@@ -281,9 +289,7 @@ def _add(trees: Trees, tree: int, node: int, x: FloatArray, weights: FloatArray,
 
 
 @_kernel
-def learn_row(
-    forest: Forest, tree: int, x: FloatArray, weights: FloatArray, scratch: Scratch, n_classes: int
-) -> None:
+def learn_row(forest: Forest, tree: int, x: FloatArray, weights: FloatArray, scratch: Scratch, n_classes: int) -> None:
     """Learn the label weights of one row."""
     trees, rules = forest.trees, forest.rules
     nodes, distance = trees.nodes, scratch.distance
