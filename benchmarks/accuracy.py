@@ -4,7 +4,8 @@
     python benchmarks/accuracy.py report
 
 Prequential accuracy of the mode against the clean labels, over the whole stream and over its last fifth. Every
-finished run is kept in ``docs/accuracy.jsonl``, so an interrupted study resumes; ``report`` writes ``docs/accuracy.md``.
+finished run is kept in ``docs/accuracy.jsonl``, so an interrupted study resumes; ``report`` writes
+``docs/accuracy.md``.
 """
 
 from __future__ import annotations

@@ -7,7 +7,12 @@ from river import checks, linear_model
 
 import ocoboost
 
-BOOSTERS = [ocoboost.HoeffdingTrees, ocoboost.OnlineAgnosticBoostClassifier, ocoboost.OnlineRealizableBoostClassifier]
+BOOSTERS = [
+    ocoboost.HoeffdingTrees,
+    ocoboost.MondrianTrees,
+    ocoboost.OnlineAgnosticBoostClassifier,
+    ocoboost.OnlineRealizableBoostClassifier,
+]
 
 
 def cases():
@@ -27,7 +32,7 @@ def test_no_check_is_skipped():
         assert booster()._unit_test_skips() == set()
 
 
-@pytest.mark.parametrize("booster", BOOSTERS[1:])
+@pytest.mark.parametrize("booster", BOOSTERS[2:])
 def test_a_binary_learner_makes_a_binary_booster(booster):
     model = booster(linear_model.LogisticRegression(), n_learners=2)
     assert not model._multiclass

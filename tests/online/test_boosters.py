@@ -94,10 +94,7 @@ def test_weight_two_is_not_weight_one_and_weight_zero_teaches_nothing(booster):
     plain.learn_many(X, Y)
     heavy.learn_many(X, Y, w=[2.0] * len(X))
     mute.learn_many(X, Y, w=np.zeros(len(X)))
-    first, second = (
-        plain._state.members[0].ensemble.learners[0].counts,
-        heavy._state.members[0].ensemble.learners[0].counts,
-    )
+    first, second = (model._state.members[0].ensemble.learners[0].counts for model in (plain, heavy))
     assert {label: 2 * count for label, count in first["all"].items()} == pytest.approx(second["all"])
     assert mute._state.members[0].ensemble.learners[0].counts == {}
     assert mute.n_rows_ == len(X)

@@ -23,7 +23,6 @@ def flip(labels: Sequence[Any], share: float, *, kind: str = "uniform", seed: in
     for label in labels:
         # Both are drawn for every row, so that a larger share flips the same rows and more.
         draw, other = generator.random(), generator.randrange(1, max(len(known), 2))
-        if draw < share:
-            label = known[(known.index(label) + (other if kind == "uniform" else 1)) % len(known)]
-        flipped.append(label)
+        places = 0 if draw >= share else other if kind == "uniform" else 1
+        flipped.append(known[(known.index(label) + places) % len(known)])
     return flipped

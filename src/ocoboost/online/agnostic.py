@@ -134,7 +134,7 @@ class OnlineAgnosticBoostClassifier(OnlineBooster):
         return dict(zip(names, state.member_weights(), strict=True))
 
     def _choices(self) -> list[Choice]:
-        gamma = None if self.gamma == AUTO else float(self.gamma)
+        gamma = None if isinstance(self.gamma, str) else float(self.gamma)
         learner = HoeffdingTrees() if self.learner is None or isinstance(self.learner, str) else self.learner
         if isinstance(self.learner, str):
             pairs = default_members(gamma)

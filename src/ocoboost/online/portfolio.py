@@ -2,8 +2,8 @@
 
 These members were chosen on synthetic streams and on scikit-learn's bundled datasets (`docs/choices.md`), never on
 the streams that the documentation reports. They differ in what goes wrong for whom: Mondrian trees find any shape but
-smear noise over many leaves, unless their nodes lean on their parents; Hoeffding trees with naive Bayes leaves are quick
-and smooth, but see one feature at a time.
+smear noise over many leaves, unless their nodes lean on their parents; Hoeffding trees with naive Bayes leaves are
+quick and smooth, but see one feature at a time.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from ocoboost.encoding import Label, Labels, Row
 from ocoboost.errors import BrokenModelError, InvalidInputError
 from ocoboost.online.state import State
 from ocoboost.randomness import PREDICT, draw_label, fresh_seed, uniform
+from ocoboost.weak.native import NativeEnsemble
 
 
 def n_threads(n_jobs: int) -> int:
@@ -117,8 +118,8 @@ class StreamClassifier(base.MiniBatchClassifier):
     @property
     def memory_usage_(self) -> int:
         """Bytes that the learners take."""
-        sizes = [getattr(ensemble, "n_bytes", None) for _, ensemble in self._ready().members]
-        return self._raw_memory_usage if None in sizes else sum(sizes)
+        sizes = [ensemble.n_bytes for _, ensemble in self._ready().members if isinstance(ensemble, NativeEnsemble)]
+        return sum(sizes) or self._raw_memory_usage
 
     @property
     def n_rows_(self) -> int:

@@ -88,9 +88,7 @@ class Forest(NamedTuple):
 
 def make_scratch(n_columns: int, n_classes: int) -> Scratch:
     """Scratch room for trees of this many columns and classes."""
-    return Scratch(
-        np.zeros(n_columns), np.zeros(n_classes), np.zeros(n_classes), np.zeros(n_classes), np.zeros(n_classes)
-    )
+    return Scratch(np.zeros(n_columns), *(np.zeros(n_classes) for _ in range(4)))
 
 
 _kernel = njit(cache=True, nogil=True, error_model="numpy")

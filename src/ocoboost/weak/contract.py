@@ -38,8 +38,8 @@ class WeakEnsemble(Protocol):
     def prepare(self, piece: Piece, *, learning: bool) -> Block:
         """The rows in the form the learners eat; called once per block, before the loop over learners.
 
-        Before learning, the piece's schema already holds every column and category of the rows. Before voting it may not:
-        what is unknown then counts as missing.
+        Before learning, the piece's schema already holds every column and category of the rows. Before voting it may
+        not: what is unknown then counts as missing.
         """
 
     def vote(self, learner: int, block: Block, out: FloatArray) -> None:

@@ -171,7 +171,7 @@ class HoeffdingEnsemble(NativeEnsemble):
     # -- learning ------------------------------------------------------------------------------------------------
 
     @property
-    def forest(self) -> kernels.Forest:  # type: ignore[override]
+    def forest(self) -> kernels.Forest:
         return kernels.Forest(self.trees, self.columns, self.rules)
 
     def scratch(self) -> kernels.Scratch:

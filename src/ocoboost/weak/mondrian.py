@@ -96,7 +96,7 @@ class MondrianEnsemble(NativeEnsemble):
     # -- learning ------------------------------------------------------------------------------------------------
 
     @property
-    def forest(self) -> kernels.Forest:  # type: ignore[override]
+    def forest(self) -> kernels.Forest:
         return kernels.Forest(self.trees, self.rules)
 
     def scratch(self) -> kernels.Scratch:

@@ -29,8 +29,8 @@ def _kernels(forest: Any) -> ModuleType:
     return _KERNELS[getattr(forest, "instance_class", type(forest))]
 
 
-# A function for the interpreter, and beside it the choice that the compiler makes. ``inline="always"`` in a kernel rules
-# out passing the arguments on as *arguments.
+# A function for the interpreter, and beside it the choice that the compiler makes. Kernels with ``inline="always"``
+# cannot be handed *arguments, and an overload must return a Python function: hence the lambdas.
 
 
 def borrow(forest: Any, scratch: Any) -> Any:
@@ -117,7 +117,7 @@ class NativeEnsemble(ABC):
     max_classes: int | None = None
     forest: Any  # the learners and their rules, for kernels
 
-    def check(self, rows: Sequence[Row], *, learning: bool) -> None:
+    def check(self, rows: Sequence[Row], *, learning: bool) -> None:  # noqa: B027
         """Trees take any row."""
 
     @abstractmethod
