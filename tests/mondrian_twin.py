@@ -86,9 +86,8 @@ class Tree:
     def units(self, x):
         """One over each column's range, this row included."""
         root = self.root
-        widths = {
-            f: max(root.high[f], x.get(f, root.high[f])) - min(root.low[f], x.get(f, root.low[f])) for f in root.low
-        }
+        high = {f: max(value, x.get(f, value)) for f, value in root.high.items()}
+        widths = {f: high[f] - min(value, x.get(f, value)) for f, value in root.low.items()}
         return {f: 1.0 / width if self.is_scaled and width > 0.0 else 1.0 for f, width in widths.items()}
 
     def learn(self, x, weights, classes):

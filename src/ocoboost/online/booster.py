@@ -92,7 +92,7 @@ class OnlineBooster(StreamClassifier):
         from river import tree
 
         yield {"n_learners": 5}
-        yield {"learner": tree.HoeffdingTreeClassifier(grace_period=50), "n_learners": 3}
+        yield {"learner": tree.HoeffdingTreeClassifier(grace_period=50), "n_learners": 3, "gamma": 0.5}
 
     # -- beginning -----------------------------------------------------------------------------------------------
 

@@ -67,6 +67,7 @@ class Trees(NamedTuple):
     class_weight: FloatArray  # (n_learners, n_nodes, n_classes)
     boxes: FloatArray  # (n_learners, n_nodes, 2, n_columns) lowest and highest value, NaN before the first
     scale: FloatArray  # (n_learners, n_columns) what a distance is multiplied by
+    has_gaps: IntArray  # (n_learners,) whether a box may lack values: before the first row, or if some were missing
 
 
 class Scratch(NamedTuple):
@@ -108,6 +109,7 @@ def borrow(forest: Forest, scratch: Scratch) -> tuple[Forest, Scratch]:
                 borrowed(trees.class_weight),
                 borrowed(trees.boxes),
                 borrowed(trees.scale),
+                borrowed(trees.has_gaps),
             ),
             forest.rules,
         ),
@@ -179,18 +181,20 @@ def vote_row(forest: Forest, tree: int, x: FloatArray, scratch: Scratch, n_class
 
 @_inlined
 def _distance(boxes: FloatArray, scale: FloatArray, tree: int, node: int, x: FloatArray, out: FloatArray) -> float:
-    """How far a row lies outside a node's box, per column in ``out`` and in sum."""
-    total = 0.0
+    """How far a row lies outside a node's box, per column in ``out`` and in sum.
+
+    Comparisons with NaN are false: what is missing is not outside.
+    """
     for column in range(x.size):
         below = boxes[tree, node, LOW, column] - x[column]
         above = x[column] - boxes[tree, node, HIGH, column]
-        outside = 0.0
-        if below > 0.0:
-            outside = min(below, _FURTHEST) * scale[tree, column]
-        elif above > 0.0:
-            outside = min(above, _FURTHEST) * scale[tree, column]
-        out[column] = outside
-        total += outside
+        outside = below if below > above else above
+        outside = outside if outside > 0.0 else 0.0
+        outside = outside if outside < _FURTHEST else _FURTHEST
+        out[column] = outside * scale[tree, column]
+    total = 0.0
+    for column in range(x.size):
+        total += out[column]
     return total
 
 
@@ -198,12 +202,9 @@ def _distance(boxes: FloatArray, scale: FloatArray, tree: int, node: int, x: Flo
 def _stretch(boxes: FloatArray, tree: int, node: int, x: FloatArray) -> None:
     """Make a node's box hold a row."""
     for column in range(x.size):
-        value = x[column]
-        if value == value:
-            if not value >= boxes[tree, node, LOW, column]:
-                boxes[tree, node, LOW, column] = value
-            if not value <= boxes[tree, node, HIGH, column]:
-                boxes[tree, node, HIGH, column] = value
+        value, low, high = x[column], boxes[tree, node, LOW, column], boxes[tree, node, HIGH, column]
+        boxes[tree, node, LOW, column] = value if value < low or low != low else low
+        boxes[tree, node, HIGH, column] = value if value > high or high != high else high
 
 
 @_kernel
@@ -278,12 +279,11 @@ def _cut(trees: Trees, tree: int, node: int, x: FloatArray, distance: FloatArray
 
 
 @_inlined
-def _add(trees: Trees, tree: int, node: int, x: FloatArray, weights: FloatArray, taught: float, n_classes: int) -> None:
+def _add(trees: Trees, tree: int, node: int, weights: FloatArray, taught: float, n_classes: int) -> None:
     """Count a row at a node."""
     for c in range(n_classes):
         trees.class_weight[tree, node, c] += weights[c]
     trees.nodes[tree, node].total += taught
-    _stretch(trees.boxes, tree, node, x)
 
 
 @_kernel
@@ -331,14 +331,22 @@ def learn_row(forest: Forest, tree: int, x: FloatArray, weights: FloatArray, scr
                 if weights[c] > 0.0:
                     loss -= weights[c] * math.log(max(shares[c], _SMALLEST))
             nodes[tree, node].gain -= rules.step * loss
-        _add(trees, tree, node, x, weights, taught, n_classes)
+        _add(trees, tree, node, weights, taught, n_classes)
+        if outside > 0.0 or trees.has_gaps[tree]:
+            _stretch(trees.boxes, tree, node, x)
         if leaf >= 0:
-            _add(trees, tree, leaf, x, weights, taught, n_classes)
+            _add(trees, tree, leaf, weights, taught, n_classes)
+            _stretch(trees.boxes, tree, leaf, x)
             node = leaf
             break
         if is_leaf:
             break
         node = _next_node(nodes, tree, node, x)
+    if row == 0:
+        trees.has_gaps[tree] = 0
+    for column in range(x.size):
+        if x[column] != x[column]:
+            trees.has_gaps[tree] = 1
     if rules.aggregate:
         _weigh_prunings(nodes, tree, node)
 

@@ -65,6 +65,7 @@ class MondrianEnsemble(NativeEnsemble):
         self.columns = np.append(self.columns, [column for column, _ in new])
         self.codes = np.append(self.codes, [code for _, code in new])
         self._resize()
+        self.trees.has_gaps[:] = 1
         for place in range(n_old, self.columns.size):
             siblings = np.flatnonzero(self.columns[:n_old] == self.columns[place])
             if siblings.size > 0:  # a new category: nodes that have seen the column have seen others only
@@ -114,6 +115,7 @@ def _zeros(n_learners: int, n_nodes: int, n_classes: int, n_columns: int) -> ker
         class_weight=np.zeros((n_learners, n_nodes, n_classes)),
         boxes=np.full((n_learners, n_nodes, 2, n_columns), np.nan),
         scale=np.ones((n_learners, n_columns)),
+        has_gaps=np.ones(n_learners, dtype=np.int64),
     )
 
 
