@@ -29,9 +29,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
-from river import tree
+from river import forest, tree
 
-from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier
+from ocoboost import HoeffdingTrees, MondrianTrees, OnlineAgnosticBoostClassifier
 from ocoboost.bench import datasets
 
 N_LEARNERS = 100
@@ -91,7 +91,8 @@ def gaussian(n_rows: int, n_features: int, n_classes: int) -> Data:
 
 def booster(classes: list[str], trees: dict[str, Any] = STUMP, **changes: Any) -> OnlineAgnosticBoostClassifier:
     options = {"n_learners": N_LEARNERS, "gamma": GAMMA, "classes": classes, "n_jobs": 1, "seed": 1, **changes}
-    return OnlineAgnosticBoostClassifier(HoeffdingTrees(**trees), **options)
+    paper = {"start": "uniform", "pool": "label"}
+    return OnlineAgnosticBoostClassifier(HoeffdingTrees(**trees), **{**paper, **options})
 
 
 def timed(call: Callable[[], Any]) -> float:
@@ -164,9 +165,9 @@ def compilation(repeats: int, data_dir: Path | None) -> Iterator[Result]:
     """Seconds that first use takes in a new process, with an empty and with a full Numba cache. Measured once."""
     code = """if True:
         import time, numpy as np
-        from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier
+        from ocoboost import OnlineAgnosticBoostClassifier
         began = time.perf_counter()
-        OnlineAgnosticBoostClassifier(HoeffdingTrees()).predict_learn_many(np.eye(4), ["a", "b", "a", "b"])
+        OnlineAgnosticBoostClassifier().predict_learn_many(np.eye(4), ["a", "b", "a", "b"])
         print(time.perf_counter() - began)"""
     with tempfile.TemporaryDirectory() as folder:
         command, environment = [sys.executable, "-c", code], {**os.environ, "NUMBA_CACHE_DIR": folder}
@@ -237,6 +238,39 @@ def peers(repeats: int, data_dir: Path | None) -> Iterator[Result]:
         times = take_turns(repeats, **contestants)
         for peer in installed:
             yield from ratios(name, f"times faster than {peer}", times, peer, "ours", "> 1")
+
+
+def time_rows(model: Any, data: Data) -> float:
+    """Seconds per row of predicting and learning row by row."""
+    return timed(lambda: [(model.predict_one(x), model.learn_one(x, y)) for x, y in data.rows]) / len(data.rows)
+
+
+def forests(repeats: int, data_dir: Path | None) -> Iterator[Result]:
+    """Ten Mondrian trees by themselves against River's AMF of ten, whole streams."""
+    for name, data in load("balance segment landsat mice yeast abalone", data_dir):
+        times = take_turns(
+            repeats,
+            river=lambda data=data: time_rows(forest.AMFClassifier(seed=1), data),
+            ours=lambda data=data: (
+                timed(lambda: MondrianTrees(seed=1).predict_learn_many(data.X, data.y)) / len(data.y)
+            ),
+        )
+        yield from ratios(name, "times faster than AMF", times, "river", "ours", ">= 10")
+
+
+def default(repeats: int, data_dir: Path | None) -> Iterator[Result]:
+    """The default booster at its default budget against River's ARF of ten trees, in one call and row by row."""
+    for name, data in load("balance segment landsat mice yeast abalone", data_dir):
+        part = data.head(1500)
+        fresh = partial(OnlineAgnosticBoostClassifier, seed=1)
+        times = take_turns(
+            repeats,
+            ARF=lambda part=part: time_rows(forest.ARFClassifier(seed=1), part),
+            ours=lambda part=part: timed(lambda: fresh().predict_learn_many(part.X, part.y)) / len(part.y),
+            rowwise=lambda part=part: time_rows(fresh(), part),
+        )
+        yield from ratios(name, "times faster than ARF", times, "ARF", "ours", ">= 1")
+        yield from itertools.islice(ratios(name, "times faster, row by row", times, "ARF", "rowwise", ""), 1)
 
 
 def threads(repeats: int, data_dir: Path | None) -> Iterator[Result]:
@@ -359,7 +393,10 @@ def documented_bytes(data: Data) -> float:
     return 8.0 * (slots * (5 * d * k + 1) + nodes * (12 + 2 * k) + 2 + d)
 
 
-BENCHMARKS = {f.__name__: f for f in (compilation, loop, single, peers, threads, scaling, limit, latency, memory)}
+BENCHMARKS = {
+    f.__name__: f
+    for f in (compilation, loop, single, peers, forests, default, threads, scaling, limit, latency, memory)
+}
 
 
 def number(value: float) -> str:

@@ -193,10 +193,14 @@ class Cascade:
 
     def answer(self, pooled: PooledVotes) -> Answers:
         """What the pooled votes amount to."""
-        return answer(pooled.of(self.pool) / self.n_learners, self.gamma)
+        return answer(self.vote_shares(pooled), self.gamma)
+
+    def vote_shares(self, pooled: PooledVotes) -> FloatArray:
+        """Each label's share of the pooled votes."""
+        return pooled.of(self.pool) / self.n_learners
 
 
-def answer(shares: FloatArray, gamma: float) -> Answers:
+def answer(shares: FloatArray, gamma: float | FloatArray) -> Answers:
     """D from the vote shares: scaled by 1 / gamma and projected onto the simplex."""
     distributions = shares / gamma  # h_t / (γN), line 4
     project_onto_simplex(distributions, distributions)  # D_t = Π(·), line 4

@@ -202,6 +202,7 @@ class Schema:
     def __init__(self) -> None:
         self.kinds: dict[Hashable, str | None] = {}  # None: present so far only as a missing value
         self.categories: dict[Hashable, dict[str, int]] = {}
+        self.version = 0  # counts what was applied: who has seen this version has seen all
 
     def plan(self, rows: Sequence[Row]) -> dict[int, Additions]:
         """Additions by the row that brings them; raises if a column mixes numbers and text."""
@@ -246,6 +247,7 @@ class Schema:
         return plan
 
     def apply(self, additions: Additions) -> None:
+        self.version += 1
         self.kinds.update(additions.kinds)
         for name, category in additions.categories:
             codes = self.categories.setdefault(name, {})

@@ -173,12 +173,28 @@ def learn_pipelined(
     """
     n_steps = -(-len(block) // ROWS_PER_STEP)
     n_threads = min(n_jobs, loop.n_learners, n_steps)
-    if n_threads == 0:
+    gate = _Gate()
+
+    def learn(rows: slice, learners: tuple[int, int], scratch: Any) -> None:
+        reached = np.array([learners[0], 0])
+        part, part_of_block = games.part(rows), block[rows]
+        while True:
+            with gate.shared():
+                forest = ensemble.forest
+                first = first_row + rows.start
+                done = learn_block(forest, scratch, loop, part, part_of_block, first, learners, reached)
+            if done:
+                return
+            with gate.alone():
+                if ensemble.needs_room(int(reached[0])):  # another thread may have made some meanwhile
+                    ensemble.make_room()
+
+    if n_threads <= 1:  # learner by learner over the whole block: every tree is fetched from memory once
+        learn(slice(0, len(block)), (0, loop.n_learners), ensemble.scratch())
         return
-    n_stages = 1 if n_threads == 1 else min(STAGES_PER_THREAD * n_threads, loop.n_learners)
+    n_stages = min(STAGES_PER_THREAD * n_threads, loop.n_learners)
     edges = [loop.n_learners * stage // n_stages for stage in range(n_stages + 1)]
     schedule = _Schedule(n_stages, n_steps)
-    gate = _Gate()
 
     def work() -> None:
         scratch = ensemble.scratch()
@@ -186,31 +202,9 @@ def learn_pipelined(
             while (task := schedule.take()) is not None:
                 stage, step = task
                 rows = slice(step * ROWS_PER_STEP, (step + 1) * ROWS_PER_STEP)
-                learners = (edges[stage], edges[stage + 1])
-                reached = np.array([learners[0], 0])
-                part = games.part(rows)
-                while True:
-                    with gate.shared():
-                        done = learn_block(
-                            ensemble.forest,
-                            scratch,
-                            loop,
-                            part,
-                            block[rows],
-                            first_row + rows.start,
-                            learners,
-                            reached,
-                        )
-                    if done:
-                        break
-                    with gate.alone():
-                        if ensemble.needs_room(int(reached[0])):  # another thread may have made some meanwhile
-                            ensemble.make_room()
+                learn(rows, (edges[stage], edges[stage + 1]), scratch)
                 schedule.finish(stage)
 
-    if n_threads == 1:
-        work()
-        return
     with ThreadPoolExecutor(n_threads) as pool:
         for future in [pool.submit(work) for _ in range(n_threads)]:
             future.result()

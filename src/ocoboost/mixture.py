@@ -69,6 +69,15 @@ def mix_rows(
             weights[expert] = (1.0 - share) * kept + share / n_experts
 
 
+@njit(cache=True, nogil=True)
+def mix_answers(answers: FloatArray, weights: FloatArray, out: FloatArray) -> None:
+    """Add the experts' rows, of shape (experts, rows, classes), up in ``out``; ``weights`` is (rows, experts)."""
+    for expert in range(answers.shape[0]):  # in a fixed order: the same bits for every cut of the stream
+        for row in range(answers.shape[1]):
+            for j in range(answers.shape[2]):
+                out[row, j] += weights[row, expert] * answers[expert, row, j]
+
+
 class Mixture:
     """The experts' weights and how they came about."""
 

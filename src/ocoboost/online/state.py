@@ -18,7 +18,7 @@ from ocoboost.arrays import FloatArray
 from ocoboost.cascade import Answers, Cascade, PooledVotes, answer
 from ocoboost.encoding import Additions, Label, Labels, Piece, Row, Schema
 from ocoboost.errors import InvalidInputError, WeakLearnerError
-from ocoboost.mixture import Mixture
+from ocoboost.mixture import Mixture, mix_answers
 from ocoboost.weak.contract import WeakEnsemble
 
 # Longer blocks are cut too: every member holds its votes on a piece until the next has voted.
@@ -123,8 +123,7 @@ class State:
         if self.mixture is None:
             return self.members[0].cascade.answer(pooled[0]) if has_to_answer else Answers.none(len(piece))
         experts = self._experts(pooled)
-        distributions = np.stack([expert.distributions for expert in experts])
-        return _mixed(experts, self.mixture.learn(distributions, indices, weights))
+        return _mixed(experts, self.mixture.learn(experts.distributions, indices, weights))
 
     def answer(self, rows: Sequence[Row]) -> Answers:
         """What is said to rows that were checked."""
@@ -139,13 +138,20 @@ class State:
             return self.members[0].cascade.answer(pooled[0])
         return _mixed(self._experts(pooled), np.tile(self.mixture.weights, (len(rows), 1)))
 
-    def _experts(self, pooled: list[PooledVotes]) -> list[Answers]:
-        """The members' answers, and that of their mean: each as it is, then sharpened."""
-        own = [member.cascade.answer(votes) for member, votes in zip(self.members, pooled, strict=True)]
-        boosters = own[:-1]
-        mean = sum((answers.shares for answers in boosters), np.zeros_like(own[0].shares)) / len(boosters)
-        own.append(Answers(mean, mean))
-        return own + [answer(answers.shares, SHARP_GAMMA) for answers in own]
+    def _experts(self, pooled: list[PooledVotes]) -> Answers:
+        """The members' answers, and that of their mean: each as it is, then sharpened. Axis 0 is the expert."""
+        n_members, (n_rows, n_classes) = len(pooled), pooled[0].labels.shape
+        shares = np.zeros((n_members + 1, n_rows, n_classes))
+        gammas = np.ones((2, n_members + 1, 1, 1))
+        gammas[1] = SHARP_GAMMA
+        for number, ((cascade, _), votes) in enumerate(zip(self.members, pooled, strict=True)):
+            shares[number] = cascade.vote_shares(votes)
+            gammas[0, number] = cascade.gamma
+            if number < n_members - 1:
+                shares[n_members] += shares[number] / (n_members - 1)
+        every = np.concatenate([shares, shares])
+        flat = answer(every.reshape(-1, n_classes), np.repeat(gammas.ravel(), n_rows)[:, None])
+        return Answers(flat.distributions.reshape(every.shape), every)
 
     def member_weights(self) -> list[float]:
         """Each member's share in the mixture; the mean of the boosters counts for all of them alike."""
@@ -173,11 +179,9 @@ class State:
         self.broken = ""
 
 
-def _mixed(experts: list[Answers], weights: FloatArray) -> Answers:
+def _mixed(experts: Answers, weights: FloatArray) -> Answers:
     """The experts' answers, averaged with each row's weights, of shape (rows, experts)."""
-    distributions = np.zeros_like(experts[0].distributions)
-    shares = np.zeros_like(distributions)
-    for expert, column in zip(experts, weights.T, strict=True):  # in a fixed order: the same bits for every cut
-        distributions += column[:, None] * expert.distributions
-        shares += column[:, None] * expert.shares
-    return Answers(distributions, shares)
+    mixed = Answers(np.zeros(experts.shares.shape[1:]), np.zeros(experts.shares.shape[1:]))
+    mix_answers(experts.distributions, weights, mixed.distributions)
+    mix_answers(experts.shares, weights, mixed.shares)
+    return mixed

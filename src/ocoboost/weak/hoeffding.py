@@ -49,6 +49,7 @@ class HoeffdingEnsemble(NativeEnsemble):
         self.max_bytes = max_bytes
         self.columns = kernels.Columns(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), 0, 0)
         self.n_categories = 0
+        self.version = 0  # of the schema that the columns were made for
         self.trees = _empty_trees(n_learners)
         if rules.criterion == splits.HELLINGER:
             self.max_classes = 2
@@ -58,7 +59,8 @@ class HoeffdingEnsemble(NativeEnsemble):
     def prepare(self, piece: Piece, *, learning: bool) -> FloatArray:
         """The rows as a matrix with one column per feature, after growing the trees to hold them."""
         block = self.nominal.recode(piece, learning=learning)
-        if learning:
+        if learning and (self.nominal.names or self.version != piece.schema.version):
+            self.version = piece.schema.version
             self._grow_columns(piece.schema)
         return self._arranged(block)
 

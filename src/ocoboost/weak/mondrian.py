@@ -30,6 +30,7 @@ class MondrianEnsemble(NativeEnsemble):
         self.nominal = NominalNumbers(nominal)
         self.columns: IntArray = np.empty(0, dtype=np.int64)  # of each place
         self.codes: IntArray = np.empty(0, dtype=np.int64)  # of each place: NUMBER, or the category it stands for
+        self.version = 0  # of the schema that the places were made for
         self.trees = _empty_trees(n_learners)
 
     # -- rows ----------------------------------------------------------------------------------------------------
@@ -37,12 +38,14 @@ class MondrianEnsemble(NativeEnsemble):
     def prepare(self, piece: Piece, *, learning: bool) -> FloatArray:
         """The rows as a matrix with one column per place, after growing the trees to hold them."""
         block = self.nominal.recode(piece, learning=learning)
-        if learning:
+        if learning and (self.nominal.names or self.version != piece.schema.version):
+            self.version = piece.schema.version
             self._grow_places(piece.schema)
         places = block[:, self.columns]
-        is_code = self.codes != NUMBER
-        cells = places[:, is_code]
-        places[:, is_code] = np.where(np.isnan(cells), cells, cells == self.codes[is_code])
+        if self.codes.max(initial=NUMBER) != NUMBER:
+            is_code = self.codes != NUMBER
+            cells = places[:, is_code]
+            places[:, is_code] = np.where(np.isnan(cells), cells, cells == self.codes[is_code])
         return places
 
     # -- growing -------------------------------------------------------------------------------------------------
