@@ -13,7 +13,6 @@ Mondrian trees take numbers only, so on Cars they see each feature's rank from w
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import itertools
 import json
 import statistics
@@ -26,8 +25,6 @@ from river import base, forest, tree
 
 from ocoboost import OnlineAgnosticBoostClassifier
 from ocoboost.bench import datasets
-from ocoboost.cascade import PooledVotes
-from ocoboost.online.state import State
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 N_LEARNERS = 20
@@ -42,30 +39,6 @@ REFERENCES = {
 }
 
 
-def boosted(booster: OnlineAgnosticBoostClassifier, X: list[Any], labels: list[Any]) -> dict[str, list[Any]]:
-    """What either way of pooling predicts, from one pass: pooling does not touch the learning."""
-    predictions: dict[str, list[Any]] = {"label": [], "distribution": []}
-
-    def see(state: State, pooled: PooledVotes) -> None:
-        for pool, predicted in predictions.items():
-            repooled = dataclasses.replace(state, cascade=dataclasses.replace(state.cascade, pool=pool))
-            predicted.extend(repooled.modes(pooled))
-
-    booster._learn(*booster._read(X, labels, None), see=see)
-    return predictions
-
-
-def ranked(rows: datasets.Stream) -> datasets.Stream:
-    """Text features as ranks; the values of Cars are listed from worst to best in file order."""
-    ranks: dict[str, dict[str, int]] = {}
-    for x, _ in rows:
-        for name, value in x.items():
-            if isinstance(value, str):
-                codes = ranks.setdefault(name, {})
-                codes.setdefault(value, len(codes))
-    return [({n: ranks[n][v] if isinstance(v, str) else v for n, v in x.items()}, y) for x, y in rows]
-
-
 def accuracy(predictions: list[Any], labels: list[Any]) -> float:
     return statistics.fmean(p == y for p, y in zip(predictions, labels, strict=True))
 
@@ -73,7 +46,7 @@ def accuracy(predictions: list[Any], labels: list[Any]) -> float:
 def run(job: dict[str, Any], data_dir: Path | None) -> dict[str, Any]:
     rows = datasets.load(job["dataset"], data_dir)
     if job["learner"] == "mondrian":
-        rows = ranked(rows)
+        rows = datasets.ranked(rows)
     rows = datasets.shuffled(rows, job["shuffle"])
     X, labels = [x for x, _ in rows], [y for _, y in rows]
     began = time.perf_counter()
@@ -87,15 +60,18 @@ def run(job: dict[str, Any], data_dir: Path | None) -> dict[str, Any]:
             model.learn_one(x, y)
         result = {"accuracy": accuracy(predictions, labels)}
     else:
-        booster = OnlineAgnosticBoostClassifier(
-            LEARNERS[job["learner"]](),
-            n_learners=N_LEARNERS,
-            gamma=job["gamma"],
-            votes=job["votes"],
-            start=job["start"],
-            seed=job["shuffle"],
-        )
-        result = {pool: accuracy(predicted, labels) for pool, predicted in boosted(booster, X, labels).items()}
+        result = {}
+        for pool in ("label", "distribution"):
+            booster = OnlineAgnosticBoostClassifier(
+                LEARNERS[job["learner"]](),
+                n_learners=N_LEARNERS,
+                gamma=job["gamma"],
+                votes=job["votes"],
+                pool=pool,
+                start=job["start"],
+                seed=job["shuffle"],
+            )
+            result[pool] = accuracy(booster.predict_learn_many(X, labels), labels)
     return {**job, **result, "seconds": round(time.perf_counter() - began, 2)}
 
 
