@@ -19,6 +19,8 @@ test-slow: .venv/.dev
 test-nojit: .venv/.dev
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -n auto -W ignore::RuntimeWarning tests/oco tests/test_randomness.py tests/test_cascade.py \
 		tests/weak/test_hoeffding.py -k "not papers_datasets and not odd_shapes and not extreme"
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -n auto -W ignore::RuntimeWarning tests/weak/test_mondrian.py tests/test_mixture.py \
+		-k "twin or bound or soft"
 
 lint: .venv/.dev
 	$(BIN)/ruff check .
