@@ -440,7 +440,8 @@ are for 0, 20 and 40% of the labels flipped to any other class.
   teaches plain labels: 20 Hoeffding trees are then copies of one, and 20 Mondrian trees a plain forest. Compared with
   that, gamma 0.7 gains {boosting("hoeffding")} with Hoeffding trees, {boosting("eager")} with Hoeffding trees that
   split early, {boosting("mondrian")} with Mondrian trees, and {boosting("smooth")} with `smoothing=5`.
-  The first of these numbers owes more than half to the text streams, Cars and rule table: without them it is {without_text}.
+  The first of these numbers owes more than half to the text streams, Cars and rule table; without them it is
+  {without_text}.
 - **Gamma: 0.7 for Hoeffding trees, 0.7 to 1 for Mondrian trees.** From the label start, Hoeffding trees lose little
   between 0.7 and 0.2: gamma 0.2 changes {three("hoeffding", "hoeffding", {"gamma": 0.2})}. Mondrian trees
   lose with every step down: the same change is {three("mondrian", "mondrian", {"gamma": 0.2})}.
