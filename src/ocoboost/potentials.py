@@ -193,11 +193,11 @@ def borrow_room(room: Room) -> Room:
 @_kernel
 def potential(potentials: Potentials, learner: int, n: int, counts: IntArray, label: int, room: Room) -> float:
     """The potential of these vote counts with n votes to come; remembered for the learner who asks."""
-    rival = -1  # the most votes of another label
-    for l in range(potentials.n_classes):
-        if l != label and counts[l] > rival:
-            rival = counts[l]
-    lead = counts[label] - rival
+    most = -1  # votes of another label
+    for other in range(potentials.n_classes):
+        if other != label and counts[other] > most:
+            most = counts[other]
+    lead = counts[label] - most
     if lead > n:
         return 0.0
     if lead + n <= 0:
@@ -211,9 +211,9 @@ def potential(potentials: Potentials, learner: int, n: int, counts: IntArray, la
     first = np.uint64(0)
     second = np.uint64(0)
     origin = (potentials.words.shape[1] - 1) // 2
-    for l in range(potentials.n_classes):
-        if l != label:
-            gap = min(counts[label] - counts[l], farthest)
+    for other in range(potentials.n_classes):
+        if other != label:
+            gap = min(counts[label] - counts[other], farthest)
             first += potentials.words[0, origin + gap]
             second += potentials.words[1, origin + gap]
     keys, values = potentials.keys, potentials.values
@@ -240,10 +240,10 @@ def potential(potentials: Potentials, learner: int, n: int, counts: IntArray, la
 def _group(counts: IntArray, label: int, n_classes: int, farthest: int, room: Room) -> int:
     """The distinct gaps of the other labels, ascending, and how many labels have each; returns their number."""
     n_groups = 0
-    for l in range(n_classes):
-        if l == label:
+    for other in range(n_classes):
+        if other == label:
             continue
-        gap = min(counts[label] - counts[l], farthest)
+        gap = min(counts[label] - counts[other], farthest)
         place = 0
         while place < n_groups and room.gaps[place] < gap:
             place += 1
@@ -380,9 +380,9 @@ def importance(potentials: Potentials, learner: int, n: int, counts: IntArray, l
     right = potential(potentials, learner, n, counts, label, room)
     counts[label] -= 1
     total = 0.0
-    for l in range(potentials.n_classes):
-        if l != label:
-            counts[l] += 1
+    for other in range(potentials.n_classes):
+        if other != label:
+            counts[other] += 1
             total += potential(potentials, learner, n, counts, label, room) - right
-            counts[l] -= 1
+            counts[other] -= 1
     return total

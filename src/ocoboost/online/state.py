@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ocoboost.arrays import FloatArray
-from ocoboost.cascade import Answers, Cascade, PooledVotes, answer
+from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.cascade import Answers, answer
 from ocoboost.encoding import Additions, Label, Labels, Piece, Row, Schema
 from ocoboost.errors import InvalidInputError, WeakLearnerError
 from ocoboost.mixture import Mixture
-from ocoboost.weak.contract import WeakEnsemble
+from ocoboost.weak.contract import Block, WeakEnsemble
 
 # Longer blocks are cut too: every member holds its votes on a piece until the next has voted.
 MOST_ROWS = 4096
@@ -28,10 +28,31 @@ MOST_ROWS = 4096
 SHARP_GAMMA = 0.03
 
 
+class AnyCascade(Protocol):
+    """What the state asks of a cascade; the pooled votes are the cascade's own affair."""
+
+    def learn(
+        self,
+        ensemble: WeakEnsemble,
+        block: Block,
+        labels: IntArray,
+        weights: FloatArray,
+        n_classes: int,
+        first_row: int,
+    ) -> Any:
+        """Teach a block of prepared rows to all learners; returns their votes from before each row was learned."""
+
+    def poll(self, ensemble: WeakEnsemble, block: Block, n_classes: int) -> Any:
+        """The learners' votes on a block of prepared rows; nothing is learned."""
+
+    def answer(self, pooled: Any) -> Answers:
+        """What the pooled votes amount to."""
+
+
 class Member(NamedTuple):
     """A cascade and its learners."""
 
-    cascade: Cascade
+    cascade: AnyCascade
     ensemble: WeakEnsemble
 
 
@@ -139,7 +160,7 @@ class State:
             return self.members[0].cascade.answer(pooled[0])
         return _mixed(self._experts(pooled), np.tile(self.mixture.weights, (len(rows), 1)))
 
-    def _experts(self, pooled: list[PooledVotes]) -> list[Answers]:
+    def _experts(self, pooled: list[Any]) -> list[Answers]:
         """The members' answers, and that of their mean: each as it is, then sharpened."""
         own = [member.cascade.answer(votes) for member, votes in zip(self.members, pooled, strict=True)]
         boosters = own[:-1]
