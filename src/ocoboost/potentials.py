@@ -10,7 +10,7 @@ A tie is a mistake. It depends on n and on the multiset of gaps s_y - s_l only, 
     exact         two labels: a binomial distribution function. More: given X_y = c the other counts are independent
                   Poisson variables given their sum, so the answer is one coefficient of a product of truncated Poisson
                   series, one for each distinct gap. All terms are positive: nothing cancels.
-    fast          X_y normal (32 Gauss-Hermite nodes), the other counts normal and independent. Two labels: exact.
+    fast          X_y normal (Gauss-Hermite quadrature), the other counts normal and independent. Two labels: exact.
     monte-carlo   100 draws, as the published code; keyed by the arguments, so that no order of asking matters.
 
 Answers are remembered, for every learner apart (a learner always asks with the same n), in a table of fixed size that
@@ -20,7 +20,7 @@ forgets the older of two entries. Entries are recognised by 128 bits hashed from
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -37,10 +37,10 @@ METHODS = {"exact": EXACT, "fast": FAST, "monte-carlo": MONTE_CARLO}
 
 N_DRAWS = 100  # of the published code
 MOST_LEARNERS = 1000  # beyond, the terms of the exact formula leave the range of doubles
-NEGLIGIBLE = 1e-19  # probability that is left out of a sum of at most a thousand terms
+NEGLIGIBLE = {EXACT: 1e-19, FAST: 1e-5}  # probabilities that may be left out of sums
 N_REMEMBERED = 2**19  # potentials, for all learners together: 12 MiB
 MOST_POWERS = 2**23  # numbers in the table of powers: 64 MiB
-N_NODES = 32
+N_NODES = 32  # of which the lightest are left out
 
 _kernel = njit(cache=True, nogil=True, error_model="numpy")
 _SQRT_HALF = math.sqrt(0.5)
@@ -56,7 +56,7 @@ class Potentials(NamedTuple):
     cumulated: FloatArray  # the same, summed over c; two labels only
     ratios: FloatArray  # chances[n, c] / P(the other counts sum to n - c), when they are Poisson variables
     powers: FloatArray  # (multiplicity, bound, sum): P(sum of so many Poisson variables, all within the bound)
-    widths: IntArray  # (n + 1,) no label gets more votes than this, up to NEGLIGIBLE
+    widths: IntArray  # (n + 1,) no other label gets more votes than this, up to what is negligible
     nodes: FloatArray  # Gauss-Hermite
     node_weights: FloatArray
     words: NDArray[np.uint64]  # (2, gaps) hashes of single gaps
@@ -94,11 +94,15 @@ def make_potentials(method: int, *, gamma: float, n_classes: int, n_learners: in
     widths = np.zeros(most + 1, dtype=np.int64)
     empty = np.zeros((0, 0))
     cumulated, ratios, powers = empty, empty, np.zeros((0, 0, 0))
+    nodes, node_weights = np.polynomial.hermite.hermgauss(N_NODES)
+    node_weights /= math.sqrt(math.pi)
+    is_heavy = node_weights > NEGLIGIBLE[FAST]
     if n_rivals == 1:
         cumulated = np.cumsum(chances, axis=1)
-    elif method == EXACT:
+    elif method != MONTE_CARLO:
         tails = np.cumsum(_binomials(most, other)[:, ::-1], axis=1)[:, ::-1]  # [n, w]: P(at least w votes of n)
-        widths[:] = [int(np.argmax(np.append(tail, 0.0) < NEGLIGIBLE)) for tail in tails]
+        widths[:] = [int(np.argmax(np.append(tail, 0.0) < NEGLIGIBLE[method])) for tail in tails]
+    if n_rivals > 1 and method == EXACT:
         # Any rate gives the same answer; this one keeps all sums that matter within the range of doubles.
         rate = 0.6 * most * (1.0 - chance) / n_rivals
         widest = int(widths.max())
@@ -108,11 +112,10 @@ def make_potentials(method: int, *, gamma: float, n_classes: int, n_learners: in
         sums = _poissons(most, rate * n_rivals)
         ratios = np.zeros_like(chances)
         for n in range(most + 1):
-            counts = np.nonzero(chances[n] >= NEGLIGIBLE)[0]
+            counts = np.nonzero(chances[n] >= NEGLIGIBLE[EXACT])[0]
             counts = counts[counts <= n]
             ratios[n, counts] = chances[n, counts] / sums[n - counts]
     n_slots = 2 ** max(6, int(math.log2(N_REMEMBERED / n_learners)))
-    nodes, node_weights = np.polynomial.hermite.hermgauss(N_NODES)
     return Potentials(
         method,
         n_classes,
@@ -122,8 +125,8 @@ def make_potentials(method: int, *, gamma: float, n_classes: int, n_learners: in
         ratios,
         powers,
         widths,
-        nodes,
-        node_weights / math.sqrt(math.pi),
+        nodes[is_heavy],
+        node_weights[is_heavy],
         _words(2 * most + 3),
         np.zeros((n_learners, n_slots, 2), dtype=np.uint64),
         np.full((n_learners, n_slots), -1.0),
@@ -206,7 +209,7 @@ def potential(potentials: Potentials, learner: int, n: int, counts: IntArray, la
         return potentials.cumulated[n, (n - lead) // 2]
     # All gaps from some point on come to the same: such labels can no longer win, or not with any chance that counts.
     farthest = n + 1
-    if potentials.method == EXACT:
+    if potentials.method != MONTE_CARLO:
         farthest = min(farthest, potentials.widths[n] + 1 - max(0, 1 - lead))
     first = np.uint64(0)
     second = np.uint64(0)
@@ -336,7 +339,7 @@ def approximate(potentials: Potentials, n: int, n_groups: int, room: Room) -> fl
 
 
 @_kernel
-def sampled(potentials: Potentials, n: int, n_groups: int, room: Room, key: np.uint64) -> float:
+def sampled(potentials: Potentials, n: int, n_groups: int, room: Room, key: Any) -> float:
     """The share of mistakes among draws that are fixed by n and the gaps."""
     n_wrong = 0
     for draw in range(N_DRAWS):

@@ -75,20 +75,37 @@ class Rival(ABC):
         first_row: int,
     ) -> Answers:
         """Teach a block of prepared rows to all learners; returns what they said before each row was learned."""
+        if not isinstance(ensemble, NativeEnsemble):
+            return self.learn_by_parts(ensemble, block, labels, weights, n_classes, first_row)
         loop = self._loop(n_classes)
         games = self._games(loop, labels, weights, n_classes)
-        if isinstance(ensemble, NativeEnsemble):
-            ensemble.grow_classes(n_classes)
-            with announcing_compilation():
-                learn_pipelined(ensemble, loop, games, block, n_classes, first_row, self.n_jobs)
-        else:
-            room, spare = loop.make_room(), np.empty(n_classes)
-            label_weights, votes = np.empty((len(labels), n_classes)), np.empty((len(labels), n_classes))
-            for learner in range(self.n_learners):
-                teach_rows(loop, games, room, first_row, learner, label_weights)
-                ensemble.vote_and_learn(learner, block, label_weights, votes)
-                see_rows(loop, games, room, first_row, learner, votes, spare)
-        self.n_rows = first_row + len(labels)
+        ensemble.grow_classes(n_classes)
+        with announcing_compilation():
+            learn_pipelined(ensemble, loop, games, block, n_classes, first_row, self.n_jobs)
+        return self._learned(games, n_classes, first_row)
+
+    def learn_by_parts(
+        self,
+        ensemble: WeakEnsemble,
+        block: Block,
+        labels: IntArray,
+        weights: FloatArray,
+        n_classes: int,
+        first_row: int,
+    ) -> Answers:
+        """The same learner by learner, over any ensemble."""
+        loop = self._loop(n_classes)
+        games = self._games(loop, labels, weights, n_classes)
+        room, spare = loop.make_room(), np.empty(n_classes)
+        label_weights, votes = np.empty((len(labels), n_classes)), np.empty((len(labels), n_classes))
+        for learner in range(self.n_learners):
+            teach_rows(loop, games, room, first_row, learner, label_weights)
+            ensemble.vote_and_learn(learner, block, label_weights, votes)
+            see_rows(loop, games, room, first_row, learner, votes, spare)
+        return self._learned(games, n_classes, first_row)
+
+    def _learned(self, games: Any, n_classes: int, first_row: int) -> Answers:
+        self.n_rows = first_row + len(games.labels)
         return self._answers(games, n_classes, np.arange(first_row, self.n_rows))
 
     def poll(self, ensemble: WeakEnsemble, block: Block, n_classes: int) -> Answers:
