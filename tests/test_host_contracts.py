@@ -7,7 +7,13 @@ from river import checks, linear_model
 
 import ocoboost
 
-BOOSTERS = [ocoboost.HoeffdingTrees, ocoboost.OnlineAgnosticBoostClassifier, ocoboost.OnlineRealizableBoostClassifier]
+BOOSTERS = [
+    ocoboost.HoeffdingTrees,
+    ocoboost.AdaBoostOLMClassifier,
+    ocoboost.OnlineAgnosticBoostClassifier,
+    ocoboost.OnlineMBBMClassifier,
+    ocoboost.OnlineRealizableBoostClassifier,
+]
 
 
 def cases():
