@@ -94,14 +94,17 @@ def run(job: dict[str, Any], data_dir: Path | None) -> dict[str, Any]:
 
 
 def plan() -> Iterator[dict[str, Any]]:
-    for shuffle, name in itertools.product(range(1, N_SHUFFLES + 1), NAMES):
-        where = {"dataset": name, "shuffle": shuffle}
-        for mode in ("none", "paper", "constants", "ties", "min-cost"):
-            yield {**where, "booster": "olm", "mode": mode}
-        for mode, gamma in itertools.product(("none", "paper"), GAMMAS):
-            yield {**where, "booster": "mbbm", "mode": mode, "gamma": gamma}
-        for mode in ("constants", "horizon", "monte-carlo", "ties", "min-cost"):
+    """What the published table needs first; least expected cost last, and not where its k * k potentials take hours."""
+    places = [{"dataset": name, "shuffle": s} for s, name in itertools.product(range(1, N_SHUFFLES + 1), NAMES)]
+    for where, mode in itertools.product(places, ("none", "paper")):
+        yield {**where, "booster": "olm", "mode": mode}
+        yield from ({**where, "booster": "mbbm", "mode": mode, "gamma": gamma} for gamma in GAMMAS)
+    for where, mode in itertools.product(places, ("constants", "ties", "min-cost")):
+        yield {**where, "booster": "olm", "mode": mode}
+    for where, mode in itertools.product(places, ("constants", "horizon", "ties", "monte-carlo", "min-cost")):
+        if mode != "min-cost" or where["dataset"] in ("balance", "cars"):
             yield {**where, "booster": "mbbm", "mode": mode, "gamma": ONE_GAMMA}
+    for where in places:
         yield {**where, "booster": "mbbm", "mode": "none", "gamma": ONE_GAMMA, "potential": "fast"}
 
 

@@ -223,14 +223,14 @@ def boost_by_majority(
         for i, learner in enumerate(learners):
             share = vote_shares(learner, x, n_classes)
             w = scales[i] * importance(i, counts, label)
-            taught.append(weight * (max(1e-10, w) if "constants" in deviations else w))
+            taught.append(weight * max(1e-10 if "constants" in deviations else 0.0, w))
             if "min-cost" in deviations:
                 costs = [
                     sum(share[r] * phi(to_come[i], counts + eye[j], r) for r in range(n_classes))
                     for j in range(n_classes)
                 ]
                 draw = uniform(np.uint64(seed), TIES, t, i) if "ties" in deviations else 0.0
-                vote = pick(np.round(-np.array(costs), 13), draw)
+                vote = pick(np.floor(-np.array(costs) * 2.0**40 + 0.5), draw)
             else:
                 vote = int(np.argmax(share))
             counts = counts + eye[vote]
@@ -271,7 +271,7 @@ def boost_logistic(
             share = vote_shares(learner, x, n_classes)
             if "min-cost" in deviations:
                 draw = uniform(np.uint64(seed), TIES, t, n_learners + i) if "ties" in deviations else 0.0
-                vote = pick(np.round(-(share @ cost), 13), draw)
+                vote = pick(np.floor(-(share @ cost) * 2.0**40 + 0.5), draw)
             else:
                 vote = int(np.argmax(share))
             if vote == label:

@@ -17,7 +17,7 @@ from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.borrowing import borrowed
-from ocoboost.majority import largest, teach_label
+from ocoboost.majority import largest, rounded, teach_label
 from ocoboost.randomness import RELABEL, TIES, uniform
 
 LARGEST_ALPHA = 2.0
@@ -168,6 +168,7 @@ def choose(
             if vote[truth] > 0.0:
                 wrong = steepness(scores, truth, 0.0) if label == truth else -logistic(scores[label] - scores[truth])
                 spare[label] += vote[truth] * wrong
+        spare[label] = rounded(spare[label])
     draw = uniform(loop.seed, TIES, number, loop.n_learners + learner) if loop.draws_ties else 0.0
     return largest(spare, n_classes, draw)
 

@@ -12,6 +12,7 @@ behind. So a cell asks for phi_{N-i}(s + e_y) and, if the vote is wrong, for phi
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -150,6 +151,7 @@ def pool(
             for truth in range(n_classes):
                 if vote[truth] > 0.0:
                     spare[label] -= vote[truth] * potential(loop.potentials, learner, n, counts, truth, room)
+            spare[label] = rounded(spare[label])
             counts[label] -= 1
         draw = uniform(loop.seed, TIES, number, learner) if loop.draws_ties else 0.0
         chosen = largest(spare, n_classes, draw)
@@ -157,6 +159,12 @@ def pool(
         chosen = largest(vote, n_classes, 0.0)
     counts[chosen] += 1
     return chosen
+
+
+@_kernel
+def rounded(cost: float) -> float:
+    """Costs that differ by rounding errors only are to tie."""
+    return math.floor(cost * 2.0**40 + 0.5)
 
 
 @_kernel

@@ -349,13 +349,18 @@ def sampled(potentials: Potentials, n: int, n_groups: int, room: Room, key: Any)
         left = n - votes
         n_left = potentials.n_classes - 1
         wrong = False
+        # The nearest rivals come first; once one is ahead, or none can be, the rest need not be drawn.
         for group in range(n_groups):
+            if wrong or room.gaps[group] + votes > left:
+                break
             for _ in range(room.sizes[group]):
                 number += 1
                 others = draw_binomial(left, 1.0 / n_left, uniform(potentials.seed, purpose, key, number))
                 wrong = wrong or room.gaps[group] + votes <= others
                 left -= others
                 n_left -= 1
+                if wrong:
+                    break
         n_wrong += wrong
     return n_wrong / N_DRAWS
 
