@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ocoboost.randomness import RELABEL, uniform
+from ocoboost.randomness import CONSTANTS, RELABEL, TIES, uniform
 
 
 def project(point: np.ndarray) -> np.ndarray:
@@ -34,6 +38,13 @@ def project_sorted(point: np.ndarray) -> np.ndarray:
     return np.maximum(point - thresholds[last], 0.0)
 
 
+def vote_shares(learner: Any, x: dict[str, Any], n_classes: int) -> np.ndarray:
+    """A learner's vote; uniform if it knows nothing."""
+    counts = learner.predict_proba_one(x)
+    counts = np.array([counts.get(j, 0.0) for j in range(n_classes)])
+    return counts / counts.sum() if counts.sum() > 0 else np.full(n_classes, 1.0 / n_classes)
+
+
 def boost(
     rows: list[tuple[dict[str, Any], int]],
     learners: list[Any],
@@ -56,9 +67,7 @@ def boost(
     for t, (x, label) in enumerate(rows):
         cast: dict[str, list[np.ndarray]] = {"label": [], "distribution": []}
         for learner in learners:
-            counts = learner.predict_proba_one(x)
-            counts = np.array([counts.get(j, 0.0) for j in range(n_classes)])
-            share = counts / counts.sum() if counts.sum() > 0 else ones / n_classes
+            share = vote_shares(learner, x, n_classes)
             cast["distribution"].append(share)
             cast["label"].append(np.eye(n_classes)[int(np.argmax(share))])  # argmax takes the lowest index
         distributions.append(project_sorted(sum(cast[pool]) / (gamma * n_learners)))  # line 4
@@ -137,3 +146,149 @@ def adagrad(gradients: np.ndarray, start: np.ndarray) -> np.ndarray:
         play = project_sorted(play - np.sqrt(2.0) / np.sqrt(2.0 * squares) * gradient)
         plays.append(play)
     return np.array(plays)
+
+
+@cache
+def potential(n: int, gaps: tuple[int, ...], gamma: Fraction) -> Fraction:
+    """OnlineMBBM's potential by its recursion; ``gaps`` are the true label's votes minus those of each other label."""
+    if n == 0:
+        return Fraction(int(min(gaps) <= 0))
+    other = (1 - gamma) / (len(gaps) + 1)
+    value = (gamma + other) * potential(n - 1, tuple(sorted(gap + 1 for gap in gaps)), gamma)
+    for place in range(len(gaps)):
+        moved = (*gaps[:place], gaps[place] - 1, *gaps[place + 1 :])
+        value += other * potential(n - 1, tuple(sorted(moved)), gamma)
+    return value
+
+
+def potential_by_coefficients(n: int, gaps: tuple[int, ...], gamma: Fraction) -> Fraction:
+    """The same by the finite formula: sum over the true label's votes, coefficient of a product of polynomials."""
+    n_rivals = len(gaps)
+    chance = gamma + (1 - gamma) / (n_rivals + 1)
+    ahead = Fraction(0)
+    for c in range(n + 1):
+        m = n - c
+        bounds = [gap + c - 1 for gap in gaps]
+        if min(bounds) < 0:
+            continue
+        product = [Fraction(1)] + [Fraction(0)] * m
+        for bound in bounds:
+            series = [Fraction(int(j <= bound), math.factorial(j)) for j in range(m + 1)]
+            product = [sum((product[i] * series[j - i] for i in range(j + 1)), Fraction(0)) for j in range(m + 1)]
+        inside = product[m] * math.factorial(m) / n_rivals**m
+        ahead += math.comb(n, c) * chance**c * (1 - chance) ** m * inside
+    return 1 - ahead
+
+
+def gaps_of(counts: np.ndarray, label: int) -> tuple[int, ...]:
+    """The true label's votes minus those of each other label, ascending."""
+    return tuple(sorted(int(counts[label] - counts[j]) for j in range(len(counts)) if j != label))
+
+
+def pick(values: np.ndarray, draw: float) -> int:
+    """The place of the largest value; among several the one that the draw points at."""
+    places = np.flatnonzero(values == values.max())
+    return int(places[int(draw * len(places))])
+
+
+def published_constants(n_learners: int, seed: int) -> np.ndarray:
+    draws = [uniform(np.uint64(seed), CONSTANTS, i, 0) for i in range(n_learners)]
+    return 10.0 + 190.0 * np.array(draws)
+
+
+def boost_by_majority(
+    rows: list[tuple[dict[str, Any], int, float]],
+    learners: list[Any],
+    *,
+    phi: Callable[[int, np.ndarray, int], float],
+    n_classes: int,
+    seed: int = 0,
+    deviations: frozenset[str] = frozenset(),
+) -> tuple[list[np.ndarray], list[list[float]]]:
+    """OnlineMBBM, with ``phi(votes to come, vote counts, true label)``; returns every row's vote counts and lessons."""
+    n_learners, eye = len(learners), np.eye(n_classes, dtype=int)
+    to_come = [n_learners - i + ("horizon" in deviations) for i in range(1, n_learners + 1)]
+
+    def importance(i: int, counts: np.ndarray, label: int) -> float:
+        right = phi(to_come[i], counts + eye[label], label)
+        return sum(phi(to_come[i], counts + eye[j], label) - right for j in range(n_classes))
+
+    if "constants" in deviations:
+        scales = 0.1 * published_constants(n_learners, seed) / (n_classes - 1)
+    else:
+        scales = np.full(n_learners, 1 / np.mean([importance(i, 0 * eye[0], 0) for i in range(n_learners)]))
+    results, lessons = [], []
+    for t, (x, label, weight) in enumerate(rows):
+        counts, taught = np.zeros(n_classes, dtype=int), []
+        for i, learner in enumerate(learners):
+            share = vote_shares(learner, x, n_classes)
+            w = scales[i] * importance(i, counts, label)
+            taught.append(weight * max(1e-10 if "constants" in deviations else 0.0, w))
+            if "min-cost" in deviations:
+                costs = [
+                    sum(share[r] * phi(to_come[i], counts + eye[j], r) for r in range(n_classes))
+                    for j in range(n_classes)
+                ]
+                draw = uniform(np.uint64(seed), TIES, t, i) if "ties" in deviations else 0.0
+                vote = pick(np.floor(-np.array(costs) * 2.0**40 + 0.5), draw)
+            else:
+                vote = int(np.argmax(share))
+            counts = counts + eye[vote]
+        results.append(counts)
+        lessons.append(taught)
+        for learner, w in zip(learners, taught, strict=True):
+            if w > 0.0:
+                learner.learn_one(x, label, w=w)
+    return results, lessons
+
+
+def boost_logistic(
+    rows: list[tuple[dict[str, Any], int, float]],
+    learners: list[Any],
+    *,
+    n_classes: int,
+    seed: int = 0,
+    deviations: frozenset[str] = frozenset(),
+) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+    """Adaboost.OLM; returns the experts' shares at every row, the alphas and the logarithms of the experts' weights."""
+    n_learners = len(learners)
+    alphas, log_weights = np.zeros(n_learners), np.zeros(n_learners)
+    constants = published_constants(n_learners, seed)
+    results = []
+    for t, (x, label, weight) in enumerate(rows):
+        score, shares = np.zeros(n_classes), np.zeros(n_classes)
+        expert_weights = np.exp(log_weights - log_weights.max())
+        step_size = 2 * math.sqrt(2) / ((n_classes - 1) * math.sqrt(t + 1))
+        for i, learner in enumerate(learners):
+            cost = np.array([[sigma(score[j] - score[r]) for j in range(n_classes)] for r in range(n_classes)])
+            for r in range(n_classes):
+                cost[r, r] = -(cost[r].sum() - cost[r, r])
+            importance = -cost[label, label]
+            if "constants" not in deviations:
+                lesson = 2 * importance / (n_classes - 1)
+            else:
+                lesson = 5.0 if i == 0 else max(1e-10, constants[i] * importance / (n_classes - 1))
+            share = vote_shares(learner, x, n_classes)
+            if "min-cost" in deviations:
+                draw = uniform(np.uint64(seed), TIES, t, n_learners + i) if "ties" in deviations else 0.0
+                vote = pick(np.floor(-(share @ cost) * 2.0**40 + 0.5), draw)
+            else:
+                vote = int(np.argmax(share))
+            if vote == label:
+                slope = -sum(sigma(score[j] - score[label] - alphas[i]) for j in range(n_classes) if j != label)
+            else:
+                slope = sigma(score[vote] + alphas[i] - score[label])
+            score[vote] += alphas[i]
+            draw = uniform(np.uint64(seed), TIES, t, i) if "ties" in deviations else 0.0
+            expert = pick(score, draw)
+            shares[expert] += expert_weights[i]
+            alphas[i] = np.clip(alphas[i] - step_size * weight * slope, -2, 2)
+            log_weights[i] -= weight * (expert != label)
+            if weight > 0.0:
+                learner.learn_one(x, label, w=weight * lesson)
+        results.append(shares / expert_weights.sum())
+    return results, alphas, log_weights
+
+
+def sigma(z: float) -> float:
+    return 1 / (1 + math.exp(-z))

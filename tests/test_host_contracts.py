@@ -10,7 +10,9 @@ import ocoboost
 BOOSTERS = [
     ocoboost.HoeffdingTrees,
     ocoboost.MondrianTrees,
+    ocoboost.AdaBoostOLMClassifier,
     ocoboost.OnlineAgnosticBoostClassifier,
+    ocoboost.OnlineMBBMClassifier,
     ocoboost.OnlineRealizableBoostClassifier,
 ]
 

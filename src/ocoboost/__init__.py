@@ -10,17 +10,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ocoboost.online.adaboost_olm import AdaBoostOLMClassifier
     from ocoboost.online.agnostic import OnlineAgnosticBoostClassifier
     from ocoboost.online.hoeffding import HoeffdingTrees
+    from ocoboost.online.mbbm import OnlineMBBMClassifier
     from ocoboost.online.mondrian import MondrianTrees
     from ocoboost.online.realizable import OnlineRealizableBoostClassifier
 
-__all__ = ["HoeffdingTrees", "MondrianTrees", "OnlineAgnosticBoostClassifier", "OnlineRealizableBoostClassifier"]
+__all__ = [
+    "AdaBoostOLMClassifier",
+    "HoeffdingTrees",
+    "MondrianTrees",
+    "OnlineAgnosticBoostClassifier",
+    "OnlineMBBMClassifier",
+    "OnlineRealizableBoostClassifier",
+]
 
 _HOMES = {
+    "AdaBoostOLMClassifier": "ocoboost.online.adaboost_olm",
     "HoeffdingTrees": "ocoboost.online.hoeffding",
     "MondrianTrees": "ocoboost.online.mondrian",
     "OnlineAgnosticBoostClassifier": "ocoboost.online.agnostic",
+    "OnlineMBBMClassifier": "ocoboost.online.mbbm",
     "OnlineRealizableBoostClassifier": "ocoboost.online.realizable",
 }
 

@@ -22,7 +22,8 @@ import numpy as np
 from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.fused import Games, Loop, announcing_compilation, learn_pipelined, poll_block
+from ocoboost.fused import announcing_compilation, learn_pipelined, poll_block
+from ocoboost.games import Games, Loop, Poll, PooledVotes
 from ocoboost.oco.players import PLAYERS, Game
 from ocoboost.oco.projections import project_onto_simplex
 from ocoboost.randomness import RELABEL, draw_rows
@@ -31,25 +32,12 @@ from ocoboost.weak.contract import Block, WeakEnsemble
 from ocoboost.weak.native import NativeEnsemble
 
 
-class PooledVotes(NamedTuple):
-    """The learners' votes on each row, summed in learner order; both have shape (rows, classes)."""
-
-    labels: FloatArray  # one-hot votes: integers
-    distributions: FloatArray
-
-    @classmethod
-    def none(cls, n_rows: int, n_classes: int) -> PooledVotes:
-        return cls(np.zeros((n_rows, n_classes)), np.zeros((n_rows, n_classes)))
-
-    def of(self, kind: str) -> FloatArray:
-        return self.labels if kind == "label" else self.distributions
-
-
 class Answers(NamedTuple):
-    """What a booster says to each row; both have shape (rows, classes)."""
+    """What a booster says to each row; all have shape (rows, classes)."""
 
     distributions: FloatArray  # D
     shares: FloatArray  # each label's share of the pooled votes
+    priorities: FloatArray | None = None  # who wins a tie, if not the label with most votes
 
     @classmethod
     def none(cls, n_rows: int) -> Answers:
@@ -58,13 +46,14 @@ class Answers(NamedTuple):
 
     def after(self, n_rows: int) -> Answers:
         """Without the first rows."""
-        return Answers(self.distributions[n_rows:], self.shares[n_rows:])
+        priorities = None if self.priorities is None else self.priorities[n_rows:]
+        return Answers(self.distributions[n_rows:], self.shares[n_rows:], priorities)
 
     @property
     def labels(self) -> IntArray:
         """The most probable label of each row; ties go to the most votes, then to the lowest index."""
         chosen = np.empty(len(self.shares), dtype=np.int64)
-        modes(self.distributions, self.shares, chosen)
+        modes(self.distributions, self.shares if self.priorities is None else self.priorities, chosen)
         return chosen
 
 
@@ -173,7 +162,7 @@ class Cascade:
         games = Games(labels, weights, plays, player.begin(game.domain, plays), *pooled)
         ensemble.grow_classes(n_classes)
         with announcing_compilation():
-            learn_pipelined(ensemble, loop, games, block, first_row, self.n_jobs)
+            learn_pipelined(ensemble, loop, games, block, n_classes, first_row, self.n_jobs)
         return pooled
 
     def poll(self, ensemble: WeakEnsemble, block: Block, n_classes: int) -> PooledVotes:
@@ -181,7 +170,7 @@ class Cascade:
         if isinstance(ensemble, NativeEnsemble):
             pooled = PooledVotes.none(len(block), n_classes)
             ensemble.grow_classes(n_classes)
-            poll_block(ensemble.forest, ensemble.scratch(), block, *pooled)
+            poll_block(ensemble.forest, ensemble.scratch(), Poll(self.n_learners), pooled, (), block, n_classes, 0)
             return pooled
         votes = np.empty((len(block), n_classes))
         label_votes = np.empty_like(votes)

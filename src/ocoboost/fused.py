@@ -1,8 +1,8 @@
 """The cascade inside one compiled kernel, for native ensembles.
 
-The same cells as ``Cascade.learn``, in the same order, with the same row kernels for teaching, losses and players: what
-differs is only that votes and label weights of one row and learner live in scratch room and never become matrices. A
-block of one row serves ``learn_one``.
+The same cells as in the loop by parts, with the same row kernels for what is taught and what a vote changes
+(``cells``). What differs is only that votes and label weights of one row and learner live in scratch room and never
+become matrices. A block of one row serves ``learn_one``.
 """
 
 from __future__ import annotations
@@ -12,16 +12,14 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.borrowing import borrowed
-from ocoboost.oco._player_kernels import step_row
-from ocoboost.randomness import RELABEL, uniform
-from ocoboost.regimes import gradient_row, teach_row
+from ocoboost.cells import borrow_games, pool_cell, see_cell, teach_cell
 from ocoboost.weak.native import NativeEnsemble, borrow, needs_room, vote_and_learn_row, vote_row
 
 # Rows that a stage carries through its learners before it passes them on: small enough to fill the pipeline soon,
@@ -31,43 +29,15 @@ ROWS_PER_STEP = 64
 STAGES_PER_THREAD = 2
 
 
-class Loop(NamedTuple):
-    """The choices of a cascade, as numbers."""
-
-    regime: int
-    gamma: float
-    is_random: bool
-    sees_labels: bool  # the players see label votes
-    player: int
-    on_interval: bool
-    step_size: float
-    gradient_range: float
-    n_learners: int
-    seed: np.uint64
-
-
-class Games(NamedTuple):
-    """A block of rows and the state of their games; axis 0 is the row."""
-
-    labels: IntArray
-    weights: FloatArray
-    plays: FloatArray
-    memory: FloatArray
-    label_votes: FloatArray  # pooled
-    distribution_votes: FloatArray  # pooled
-
-    def part(self, rows: slice) -> Games:
-        """Views of some rows."""
-        return Games._make(array[rows] for array in self)
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def learn_block(
     forest: Any,
     scratch: Any,
-    loop: Loop,
-    games: Games,
+    loop: Any,
+    games: Any,
+    room: Any,
     block: FloatArray,
+    n_classes: int,
     first_row: int,
     learners: tuple[int, int],
     reached: IntArray,
@@ -77,44 +47,18 @@ def learn_block(
     Stops early when a tree needs more room, with ``reached`` at the cell to go on from, and returns false.
     """
     forest, scratch = borrow(forest, scratch)
-    block, labels, weights = borrowed(block), borrowed(games.labels), borrowed(games.weights)
-    plays, memory = borrowed(games.plays), borrowed(games.memory)
-    label_votes, distribution_votes = borrowed(games.label_votes), borrowed(games.distribution_votes)
-    n_classes = label_votes.shape[1]
-    taught, vote, slope = scratch.taught, scratch.vote, scratch.slope
+    loop, games, room = borrow_games(loop, games, room)
+    block = borrowed(block)
+    taught, vote, spare = scratch.taught, scratch.vote, scratch.slope
     for learner in range(reached[0], learners[1]):
         for row in range(reached[1], block.shape[0]):
             if needs_room(forest, learner, scratch):
                 reached[0] = learner
                 reached[1] = row
                 return False
-            label = labels[row]
-            play = plays[row]
-            draw = uniform(loop.seed, RELABEL, first_row + row, learner) if loop.is_random else 0.0
-            teach_row(loop.regime, play, label, weights[row], loop.is_random, draw, taught)
+            teach_cell(loop, games, room, row, first_row + row, learner, taught)
             vote_and_learn_row(forest, learner, block[row], taught, scratch, n_classes, vote)
-            best = 0
-            for j in range(n_classes):
-                distribution_votes[row, j] += vote[j]
-                if vote[j] > vote[best]:
-                    best = j
-            label_votes[row, best] += 1.0
-            if loop.sees_labels:
-                for j in range(n_classes):
-                    vote[j] = 0.0
-                vote[best] = 1.0
-            gradient_row(loop.regime, vote[:n_classes], label, loop.gamma, slope[: play.size])
-            step_row(
-                loop.player,
-                loop.on_interval,
-                play,
-                memory[row],
-                slope[: play.size],
-                loop.step_size,
-                loop.gradient_range,
-                loop.n_learners,
-                learner,
-            )
+            see_cell(loop, games, room, row, first_row + row, learner, n_classes, vote, spare)
         reached[1] = 0
     reached[0] = learners[1]
     return True
@@ -122,27 +66,17 @@ def learn_block(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def poll_block(
-    forest: Any,
-    scratch: Any,
-    block: FloatArray,
-    label_votes: FloatArray,
-    distribution_votes: FloatArray,
+    forest: Any, scratch: Any, loop: Any, games: Any, room: Any, block: FloatArray, n_classes: int, n_learned: int
 ) -> None:
     """Pool the votes of all learners on every row; nothing is learned."""
     forest, scratch = borrow(forest, scratch)
+    loop, games, room = borrow_games(loop, games, room)
     block = borrowed(block)
-    label_votes, distribution_votes = borrowed(label_votes), borrowed(distribution_votes)
-    n_classes = label_votes.shape[1]
-    vote = scratch.vote
-    for learner in range(forest.trees.n_nodes.size):
+    vote, spare = scratch.vote, scratch.slope
+    for learner in range(loop.n_learners):
         for row in range(block.shape[0]):
             vote_row(forest, learner, block[row], scratch, n_classes, vote)
-            best = 0
-            for j in range(n_classes):
-                distribution_votes[row, j] += vote[j]
-                if vote[j] > vote[best]:
-                    best = j
-            label_votes[row, best] += 1.0
+            pool_cell(loop, games, room, row, n_learned, learner, n_classes, vote, spare)
 
 
 @contextmanager
@@ -163,7 +97,7 @@ def announcing_compilation(_done: list[bool] = [False]) -> Iterator[None]:  # no
 
 
 def learn_pipelined(
-    ensemble: NativeEnsemble, loop: Loop, games: Games, block: FloatArray, first_row: int, n_jobs: int
+    ensemble: NativeEnsemble, loop: Any, games: Any, block: FloatArray, n_classes: int, first_row: int, n_jobs: int
 ) -> None:
     """Carry a block through all learners, on ``n_jobs`` threads.
 
@@ -175,14 +109,23 @@ def learn_pipelined(
     n_threads = min(n_jobs, loop.n_learners, n_steps)
     gate = _Gate()
 
-    def learn(rows: slice, learners: tuple[int, int], scratch: Any) -> None:
+    def learn(rows: slice, learners: tuple[int, int], scratch: Any, room: Any) -> None:
         reached = np.array([learners[0], 0])
-        part, part_of_block = games.part(rows), block[rows]
+        part, part_of_block = type(games)._make(array[rows] for array in games), block[rows]
         while True:
             with gate.shared():
-                forest = ensemble.forest
-                first = first_row + rows.start
-                done = learn_block(forest, scratch, loop, part, part_of_block, first, learners, reached)
+                done = learn_block(
+                    ensemble.forest,
+                    scratch,
+                    loop,
+                    part,
+                    room,
+                    part_of_block,
+                    n_classes,
+                    first_row + rows.start,
+                    learners,
+                    reached,
+                )
             if done:
                 return
             with gate.alone():
@@ -190,19 +133,19 @@ def learn_pipelined(
                     ensemble.make_room()
 
     if n_threads <= 1:  # learner by learner over the whole block: every tree is fetched from memory once
-        learn(slice(0, len(block)), (0, loop.n_learners), ensemble.scratch())
+        learn(slice(0, len(block)), (0, loop.n_learners), ensemble.scratch(), loop.make_room())
         return
     n_stages = min(STAGES_PER_THREAD * n_threads, loop.n_learners)
     edges = [loop.n_learners * stage // n_stages for stage in range(n_stages + 1)]
     schedule = _Schedule(n_stages, n_steps)
 
     def work() -> None:
-        scratch = ensemble.scratch()
+        scratch, room = ensemble.scratch(), loop.make_room()
         with schedule.stopping_all_on_failure():
             while (task := schedule.take()) is not None:
                 stage, step = task
                 rows = slice(step * ROWS_PER_STEP, (step + 1) * ROWS_PER_STEP)
-                learn(rows, (edges[stage], edges[stage + 1]), scratch)
+                learn(rows, (edges[stage], edges[stage + 1]), scratch, room)
                 schedule.finish(stage)
 
     with ThreadPoolExecutor(n_threads) as pool:

@@ -19,6 +19,11 @@ LEARNER_SEED = 2  # seeds of cloned learners
 FEATURES = 3  # which columns (in place of rows) a learner sees
 MONDRIAN = 4  # when and where a Mondrian tree is cut; plus multiples of 8, for several draws per row
 MEMBER_SEED = 5  # seeds of the members of a mixture
+POTENTIAL = (
+    6  # Monte Carlo potentials, keyed by their arguments in place of rows and learners; plus 8 times one of them
+)
+TIES = 7  # which of several best labels wins, where the published code draws one
+CONSTANTS = 15  # the published code's weight of each learner
 
 _MASK = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)

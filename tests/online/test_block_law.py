@@ -9,16 +9,24 @@ from hypothesis import strategies as st
 from river import tree
 
 from learners import Bins, Weightless
-from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier
+from ocoboost import (
+    AdaBoostOLMClassifier,
+    HoeffdingTrees,
+    MondrianTrees,
+    OnlineAgnosticBoostClassifier,
+    OnlineMBBMClassifier,
+    OnlineRealizableBoostClassifier,
+)
 from ocoboost.bench import datasets
 from strategies import PLAYER_NAMES, cuts, streams
 from strategies import settings as booster_settings
 
 BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier]
+RIVALS = [OnlineMBBMClassifier, AdaBoostOLMClassifier]
 PROBES = [{}, {"a": 0.5}, {"a": -2, "b": 1.0, "c": "red"}, {"c": "violet", "d": 3}]
 
 
-def learned(model):
+def learned(model, probes=PROBES):
     """Everything the model knows, in a form that == compares exactly."""
     state = model._state
     return (
@@ -28,9 +36,9 @@ def learned(model):
         state.n_rows,
         [state_of_learners(ensemble) for _, ensemble in state.members],
         None if state.mixture is None else (state.mixture.weights.tobytes(), state.mixture.n_rows),
-        [model.predict_proba_one(x) for x in PROBES],
-        [model.vote_shares_one(x) for x in PROBES],
-        [model.sample_one(x) for x in PROBES],
+        [model.predict_proba_one(x) for x in probes],
+        [model.vote_shares_one(x) for x in probes],
+        [model.sample_one(x) for x in probes],
     )
 
 
@@ -159,3 +167,42 @@ def test_the_order_of_a_dict_does_not_matter(booster):
         assert one.predict_proba_one(x) == other.predict_proba_one(backwards)
         one.learn_one(x, y)
         other.learn_one(backwards, y)
+
+
+@pytest.mark.parametrize("mode", [None, "paper", "original"])
+@pytest.mark.parametrize("learner", [Bins, Weightless, HoeffdingTrees, MondrianTrees])
+@pytest.mark.parametrize("booster", RIVALS)
+@settings(max_examples=12)
+@given(data=st.data())
+def test_the_rivals_obey_the_law(booster, learner, mode, data):
+    stream = data.draw(streams(max_rows=20))
+    if learner is Weightless:
+        stream = [(x, y, 1.0) for x, y, _ in stream]
+    if learner is MondrianTrees:
+        stream = [({name: v for name, v in x.items() if name != "c"}, y, w) for x, y, w in stream]
+    kind = HoeffdingTrees(grace_period=2, delta=0.9, tau=0.9) if learner is HoeffdingTrees else learner()
+    options = {"n_learners": data.draw(st.integers(1, 5)), "seed": data.draw(st.integers(0, 2**64 - 1)), "mode": mode}
+    options["classes"] = data.draw(st.sampled_from([None, ["z", "y", "x", 7]]))
+    if booster is OnlineMBBMClassifier:
+        options["gamma"] = data.draw(st.sampled_from([0.001, 0.3, 0.95]))
+        options["potential"] = data.draw(st.sampled_from(["exact", "fast"]))
+    one, many = booster(kind, n_jobs=1, **options), booster(kind, n_jobs=2, **options)
+    assert row_by_row(one, stream) == block_by_block(many, stream, data.draw(cuts(len(stream))))
+    probes = PROBES if learner is not MondrianTrees else PROBES[:2]
+    assert learned(one, probes) == learned(many, probes)
+    if booster is AdaBoostOLMClassifier:
+        assert one.alphas_.tobytes() == many.alphas_.tobytes()
+        assert one.log_expert_weights_.tobytes() == many.log_expert_weights_.tobytes()
+
+
+@pytest.mark.parametrize("mode", [None, "paper"])
+@pytest.mark.parametrize("booster", RIVALS)
+def test_any_number_of_threads_gives_the_rivals_the_same_bits(booster, mode):
+    rows = datasets.shuffled(datasets.segment(), 5)[:400]
+    X, y = [x for x, _ in rows], [label for _, label in rows]
+    learner = HoeffdingTrees(grace_period=20, delta=0.1, tau=0.3)
+    models = [booster(learner, n_learners=7, mode=mode, seed=1, n_jobs=n_jobs) for n_jobs in (1, 2, 5)]
+    predictions = [model.predict_learn_many(X, y) for model in models]
+    assert all(prediction == predictions[0] for prediction in predictions)
+    assert all(learned(model) == learned(models[0]) for model in models)
+    assert models[0]._state.members[0].ensemble.trees.n_nodes.max() > 3

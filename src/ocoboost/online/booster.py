@@ -13,7 +13,7 @@ from ocoboost.online.hoeffding import HoeffdingTrees
 from ocoboost.online.portfolio import AUTO, Choice
 from ocoboost.online.protocol import StreamClassifier, n_threads
 from ocoboost.online.state import Member, State
-from ocoboost.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters, invalid
+from ocoboost.parameters import AnyOf, Between, OneOf, Range, check_parameters, invalid
 from ocoboost.randomness import member_seed
 from ocoboost.regimes import Regime
 from ocoboost.weak import foreign
@@ -26,12 +26,77 @@ SMALLEST_GAMMA = 1e-100
 GAMMA = Between(0.0, 1.0, closed="right", hint="smaller means weaker learners")
 
 
-class OnlineBooster(StreamClassifier):
+class LearnerBooster(StreamClassifier):
+    """Base of all boosters: the weak learners and the labels."""
+
+    ranges: ClassVar[Mapping[str, Range]]
+    learner: Any
+    classes: Sequence[Any] | None
+
+    @property
+    def _multiclass(self) -> bool:
+        return not foreign.is_binary_river(self.learner)
+
+    def _more_tags(self) -> set[str]:
+        return set(getattr(self.learner, "_tags", ()))
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        from river import tree
+
+        yield {"n_learners": 5}
+        yield {"learner": tree.HoeffdingTreeClassifier(grace_period=50), "n_learners": 3}
+
+    def _ensemble(self, learner: Any, n_learners: int, seed: int, labels: Labels) -> WeakEnsemble:
+        """Fresh learners."""
+        try:
+            if hasattr(learner, "make_ensemble"):
+                ensemble: WeakEnsemble = learner.make_ensemble(n_learners, seed)
+            else:
+                ensemble = foreign.make_ensemble(learner, n_learners, seed, len(labels))
+        except InvalidParameterError:
+            raise
+        except Exception as error:
+            hint = f"cloning it raised {type(error).__name__}: {error}"
+            raise invalid(self, "learner", "be a classifier that can be cloned", self.learner, hint) from error
+        if ensemble.max_classes is not None and len(labels) > ensemble.max_classes:
+            must = f"hold at most {ensemble.max_classes} labels"
+            raise invalid(self, "classes", must, self.classes, f"{ensemble.name} tells no more apart")
+        return ensemble
+
+    def _checked_labels(self) -> Labels:
+        """The labels known from the start, once every parameter is known to be in its range."""
+        check_parameters(self, self.ranges)
+        learner = self.learner
+        if learner is not None and learner != AUTO and not foreign.is_river_like(learner):
+            if not foreign.is_sklearn_like(learner):
+                must = "be a classifier that can learn online: River's learn_one, or scikit-learn's partial_fit"
+                isclass = isinstance(learner, type)
+                hint = "pass an instance, not a class" if isclass else "try HoeffdingTrees()"
+                raise invalid(self, "learner", must, learner, hint)
+            if self.classes is None or len(self.classes) < 2:
+                hint = f"{type(learner).__name__} must know all labels before its first partial_fit"
+                raise invalid(self, "classes", "name two or more labels for a scikit-learn learner", self.classes, hint)
+        if self.classes is None:
+            return Labels()
+        must = "be None or a sequence of distinct labels"
+        if isinstance(self.classes, str | Set | Mapping):  # a set's order is not repeatable
+            raise invalid(self, "classes", must, self.classes)
+        try:
+            labels = Labels(self.classes)
+        except TypeError as error:  # not iterable, or a label that cannot be one
+            raise invalid(self, "classes", must, self.classes, str(error)) from None
+        if len(labels) == 0 or len(set(labels.known)) < len(labels):
+            raise invalid(self, "classes", must, self.classes)
+        return labels
+
+
+class OnlineBooster(LearnerBooster):
     """Base of the boosters that play an online convex optimization game for every row."""
 
     regime: ClassVar[Regime]
     ranges: ClassVar[Mapping[str, Range]] = {
-        "n_learners": Count(1),
+        **LearnerBooster.shared_ranges,
         "gamma": GAMMA,
         "relabel": OneOf("fractional", "random"),
         "votes": OneOf("label", "distribution"),
@@ -39,8 +104,6 @@ class OnlineBooster(StreamClassifier):
         "start": OneOf("uniform", "label"),
         "player": OneOf(*PLAYERS),
         "step_size": AnyOf(OneOf(None, "optimal"), Between(0.0, 1e100, closed="right")),
-        "n_jobs": AnyOf(OneOf(-1), Count(1), hint="-1 means all cores"),
-        "seed": AnyOf(OneOf(None), Count(0, below=2**64)),
     }
 
     def __init__(
@@ -75,24 +138,17 @@ class OnlineBooster(StreamClassifier):
 
     # -- what is known -------------------------------------------------------------------------------------------
 
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        for parameters in super()._unit_test_params():
+            yield {**parameters, "gamma": 0.5} if "learner" in parameters else parameters
+
     @property
     def relabel_(self) -> str:
         """The relabelling in force: "random" where the learner takes no weights, whatever was asked for."""
-        return self._ready().members[0].cascade.relabel
-
-    @property
-    def _multiclass(self) -> bool:
-        return not foreign.is_binary_river(self.learner)
-
-    def _more_tags(self) -> set[str]:
-        return set(getattr(self.learner, "_tags", ()))
-
-    @classmethod
-    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        from river import tree
-
-        yield {"n_learners": 5}
-        yield {"learner": tree.HoeffdingTreeClassifier(grace_period=50), "n_learners": 3, "gamma": 0.5}
+        cascade = self._ready().members[0].cascade
+        assert isinstance(cascade, Cascade)
+        return cascade.relabel
 
     # -- beginning -----------------------------------------------------------------------------------------------
 
@@ -110,24 +166,11 @@ class OnlineBooster(StreamClassifier):
         return [Choice(learner, float(self.gamma), int(self.n_learners), self.start, self.votes, self.pool)]
 
     def _member(self, choice: Choice, seed: int, labels: Labels) -> Member:
-        learner, n_learners = choice.learner, choice.n_learners
-        try:
-            if hasattr(learner, "make_ensemble"):
-                ensemble: WeakEnsemble = learner.make_ensemble(n_learners, seed)
-            else:
-                ensemble = foreign.make_ensemble(learner, n_learners, seed, len(labels))
-        except InvalidParameterError:
-            raise
-        except Exception as error:
-            hint = f"cloning it raised {type(error).__name__}: {error}"
-            raise invalid(self, "learner", "be a classifier that can be cloned", self.learner, hint) from error
-        if ensemble.max_classes is not None and len(labels) > ensemble.max_classes:
-            must = f"hold at most {ensemble.max_classes} labels"
-            raise invalid(self, "classes", must, self.classes, f"{ensemble.name} tells no more apart")
+        ensemble = self._ensemble(choice.learner, choice.n_learners, seed, labels)
         cascade = Cascade(
             regime=self.regime,
             gamma=max(choice.gamma, SMALLEST_GAMMA),
-            n_learners=n_learners,
+            n_learners=choice.n_learners,
             relabel=self.relabel if ensemble.takes_weights else "random",
             votes=choice.votes,
             pool=choice.pool,
@@ -140,29 +183,7 @@ class OnlineBooster(StreamClassifier):
         return Member(cascade, ensemble)
 
     def _checked_labels(self) -> Labels:
-        """The labels known from the start, once every parameter is known to be in its range."""
-        check_parameters(self, self.ranges)
+        labels = super()._checked_labels()
         if self.step_size is not None and not PLAYERS[self.player].has_step_size:
             raise invalid(self, "step_size", "be None", self.step_size, f"player {self.player!r} sets its own steps")
-        learner = self.learner
-        if learner is not None and learner != AUTO and not foreign.is_river_like(learner):
-            if not foreign.is_sklearn_like(learner):
-                must = "be a classifier that can learn online: River's learn_one, or scikit-learn's partial_fit"
-                isclass = isinstance(learner, type)
-                hint = "pass an instance, not a class" if isclass else "try HoeffdingTrees()"
-                raise invalid(self, "learner", must, learner, hint)
-            if self.classes is None or len(self.classes) < 2:
-                hint = f"{type(learner).__name__} must know all labels before its first partial_fit"
-                raise invalid(self, "classes", "name two or more labels for a scikit-learn learner", self.classes, hint)
-        if self.classes is None:
-            return Labels()
-        must = "be None or a sequence of distinct labels"
-        if isinstance(self.classes, str | Set | Mapping):  # a set's order is not repeatable
-            raise invalid(self, "classes", must, self.classes)
-        try:
-            labels = Labels(self.classes)
-        except TypeError as error:  # not iterable, or a label that cannot be one
-            raise invalid(self, "classes", must, self.classes, str(error)) from None
-        if len(labels) == 0 or len(set(labels.known)) < len(labels):
-            raise invalid(self, "classes", must, self.classes)
         return labels

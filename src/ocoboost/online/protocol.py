@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from river import base
@@ -22,6 +22,7 @@ from ocoboost.cascade import Answers
 from ocoboost.encoding import Label, Labels, Row
 from ocoboost.errors import BrokenModelError, InvalidInputError
 from ocoboost.online.state import State
+from ocoboost.parameters import AnyOf, Count, OneOf, Range
 from ocoboost.randomness import PREDICT, draw_label, fresh_seed, uniform
 from ocoboost.weak.native import NativeEnsemble
 
@@ -34,6 +35,11 @@ def n_threads(n_jobs: int) -> int:
 class StreamClassifier(base.MiniBatchClassifier):
     """A classifier whose learned state is a ``State``."""
 
+    shared_ranges: ClassVar[Mapping[str, Range]] = {
+        "n_learners": Count(1),
+        "n_jobs": AnyOf(OneOf(-1), Count(1), hint="-1 means all cores"),
+        "seed": AnyOf(OneOf(None), Count(0, below=2**64)),
+    }
     seed: int | None
 
     def __init__(self) -> None:

@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ocoboost.arrays import FloatArray
-from ocoboost.cascade import Answers, Cascade, PooledVotes, answer
+from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.cascade import Answers, answer
 from ocoboost.encoding import Additions, Label, Labels, Piece, Row, Schema
 from ocoboost.errors import InvalidInputError, WeakLearnerError
 from ocoboost.mixture import Mixture, mix_answers
-from ocoboost.weak.contract import WeakEnsemble
+from ocoboost.weak.contract import Block, WeakEnsemble
 
 # Longer blocks are cut too: every member holds its votes on a piece until the next has voted.
 MOST_ROWS = 4096
@@ -28,10 +28,31 @@ MOST_ROWS = 4096
 SHARP_GAMMA = 0.03
 
 
+class AnyCascade(Protocol):
+    """What the state asks of a cascade; the pooled votes are the cascade's own affair."""
+
+    def learn(
+        self,
+        ensemble: WeakEnsemble,
+        block: Block,
+        labels: IntArray,
+        weights: FloatArray,
+        n_classes: int,
+        first_row: int,
+    ) -> Any:
+        """Teach a block of prepared rows to all learners; returns their votes from before each row was learned."""
+
+    def poll(self, ensemble: WeakEnsemble, block: Block, n_classes: int) -> Any:
+        """The learners' votes on a block of prepared rows; nothing is learned."""
+
+    def answer(self, pooled: Any) -> Answers:
+        """What the pooled votes amount to."""
+
+
 class Member(NamedTuple):
     """A cascade and its learners."""
 
-    cascade: Cascade
+    cascade: AnyCascade
     ensemble: WeakEnsemble
 
 
@@ -138,20 +159,17 @@ class State:
             return self.members[0].cascade.answer(pooled[0])
         return _mixed(self._experts(pooled), np.tile(self.mixture.weights, (len(rows), 1)))
 
-    def _experts(self, pooled: list[PooledVotes]) -> Answers:
+    def _experts(self, pooled: list[Any]) -> Answers:
         """The members' answers, and that of their mean: each as it is, then sharpened. Axis 0 is the expert."""
-        n_members, (n_rows, n_classes) = len(pooled), pooled[0].labels.shape
-        shares = np.zeros((n_members + 1, n_rows, n_classes))
-        gammas = np.ones((2, n_members + 1, 1, 1))
-        gammas[1] = SHARP_GAMMA
-        for number, ((cascade, _), votes) in enumerate(zip(self.members, pooled, strict=True)):
-            shares[number] = cascade.vote_shares(votes)
-            gammas[0, number] = cascade.gamma
-            if number < n_members - 1:
-                shares[n_members] += shares[number] / (n_members - 1)
-        every = np.concatenate([shares, shares])
-        flat = answer(every.reshape(-1, n_classes), np.repeat(gammas.ravel(), n_rows)[:, None])
-        return Answers(flat.distributions.reshape(every.shape), every)
+        own = [member.cascade.answer(votes) for member, votes in zip(self.members, pooled, strict=True)]
+        mean = np.zeros_like(own[0].shares)
+        for booster in own[:-1]:
+            mean += booster.shares / (len(own) - 1)
+        own.append(Answers(mean, mean))
+        shares = np.stack([answers.shares for answers in own])
+        sharp = answer(shares.reshape(-1, shares.shape[2]), SHARP_GAMMA).distributions.reshape(shares.shape)
+        distributions = np.stack([answers.distributions for answers in own])
+        return Answers(np.concatenate([distributions, sharp]), np.concatenate([shares, shares]))
 
     def member_weights(self) -> list[float]:
         """Each member's share in the mixture; the mean of the boosters counts for all of them alike."""

@@ -14,7 +14,7 @@ from ocoboost.cascade import Cascade
 from ocoboost.encoding import Labels
 from ocoboost.online.protocol import StreamClassifier, n_threads
 from ocoboost.online.state import Member, State
-from ocoboost.parameters import AnyOf, Count, OneOf, Range, check_parameters
+from ocoboost.parameters import Range, check_parameters
 from ocoboost.regimes import REALIZABLE, Regime
 from ocoboost.weak.native import NativeEnsemble
 
@@ -22,11 +22,6 @@ from ocoboost.weak.native import NativeEnsemble
 class NativeTrees(StreamClassifier):
     """Compiled trees, for a booster as its `learner` or by themselves."""
 
-    shared_ranges: ClassVar[Mapping[str, Range]] = {
-        "n_learners": Count(1),
-        "n_jobs": AnyOf(OneOf(-1), Count(1), hint="-1 means all cores"),
-        "seed": AnyOf(OneOf(None), Count(0, below=2**64)),
-    }
     ranges: ClassVar[Mapping[str, Range]]
     n_learners: int
     n_jobs: int
