@@ -170,8 +170,8 @@ afterwards, which favours them. An asterisk marks cells with fewer shuffles: the
 Where River's AMF and CapyMOA take numbers only, text is replaced by ranks; on Cars these follow the true order
 from worst to best, which our trees are not told. CapyMOA's OzaBoost predicts nothing useful on Abalone as it stands.
 
-The members of the default were chosen on other streams (see `choices.md`). Made by `python benchmarks/accuracy.py run`
-and `report`, from the runs kept in `accuracy.jsonl`.
+The members of the default were chosen on other streams (`benchmarks/portfolio.py`). Made by
+`python benchmarks/accuracy.py run` and `report`, from the runs kept in `accuracy.jsonl`.
 
 """
 

@@ -12,7 +12,7 @@ KINDS = ("uniform", "neighbour")
 def flip(labels: Sequence[Any], share: float, *, kind: str = "uniform", seed: int) -> list[Any]:
     """The labels, each replaced with probability ``share``.
 
-    "uniform" puts any other label in its place; "neighbour" depends on the class: always the next one in sorted order.
+    "uniform" puts any other label in its place; "neighbour" depends on the class: always the next one, sorted as text.
 
     >>> flip(["a", "b", "c"], 1.0, kind="neighbour", seed=1)
     ['b', 'c', 'a']

@@ -31,7 +31,10 @@ class MondrianTrees(NativeTrees):
     step
         How fast the weights of the prunings move.
     dirichlet
-        What is added to the weight of every class in a node before its share is taken.
+        What is added to the weight of every class at the root before its share is taken.
+    smoothing
+        The weight with which a node leans on what its parent predicts. More is better under noisy labels. At 0 every
+        node adds `dirichlet` instead, as River does.
     split_pure
         Whether nodes that know a single class are cut too.
     scale

@@ -1,9 +1,9 @@
 """What the mixture runs over when it is left to choose.
 
-These members were chosen on synthetic streams and on scikit-learn's bundled datasets (`docs/choices.md`), never on
-the streams that the documentation reports. They differ in what goes wrong for whom: Mondrian trees find any shape but
-smear noise over many leaves, unless their nodes lean on their parents; Hoeffding trees with naive Bayes leaves are
-quick and smooth, but see one feature at a time.
+These members were chosen on the streams of `benchmarks/portfolio.py`, synthetic ones and scikit-learn's bundled
+datasets, not on the seven datasets that the documentation reports. They differ in what goes wrong for whom: Mondrian
+trees find any shape but smear noise over many leaves, unless their nodes lean on their parents; Hoeffding trees with
+naive Bayes leaves are quick and smooth, but see one feature at a time.
 """
 
 from __future__ import annotations
