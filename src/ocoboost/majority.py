@@ -142,23 +142,37 @@ def pool(
     vote: FloatArray,
     spare: FloatArray,
 ) -> int:
-    counts = games.votes[row]
     if loop.by_cost:
-        n = loop.n_learners - 1 - learner + loop.n_extra
-        for label in range(n_classes):
-            spare[label] = 0.0
-            counts[label] += 1
-            for truth in range(n_classes):
-                if vote[truth] > 0.0:
-                    spare[label] -= vote[truth] * potential(loop.potentials, learner, n, counts, truth, room)
-            spare[label] = rounded(spare[label])
-            counts[label] -= 1
-        draw = uniform(loop.seed, TIES, number, learner) if loop.draws_ties else 0.0
-        chosen = largest(spare, n_classes, draw)
+        chosen = cheapest(loop, games.votes[row], room, number, learner, n_classes, vote, spare)
     else:
         chosen = largest(vote, n_classes, 0.0)
-    counts[chosen] += 1
+    games.votes[row, chosen] += 1
     return chosen
+
+
+@_kernel
+def cheapest(
+    loop: Majority,
+    counts: IntArray,
+    room: Room,
+    number: int,
+    learner: int,
+    n_classes: int,
+    vote: FloatArray,
+    spare: FloatArray,
+) -> int:
+    """The label of least expected cost, if the learner's vote gives the chances of every truth."""
+    n = loop.n_learners - 1 - learner + loop.n_extra
+    for label in range(n_classes):
+        spare[label] = 0.0
+        counts[label] += 1
+        for truth in range(n_classes):
+            if vote[truth] > 0.0:
+                spare[label] -= vote[truth] * potential(loop.potentials, learner, n, counts, truth, room)
+        spare[label] = rounded(spare[label])
+        counts[label] -= 1
+    draw = uniform(loop.seed, TIES, number, learner) if loop.draws_ties else 0.0
+    return largest(spare, n_classes, draw)
 
 
 @_kernel

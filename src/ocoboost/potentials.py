@@ -7,9 +7,10 @@ with probability q = (1 - gamma) / k, the potential of the vote counts s is
 
 A tie is a mistake. It depends on n and on the multiset of gaps s_y - s_l only, and there are three ways to it:
 
-    exact         two labels: a binomial distribution function. More: given X_y = c the other counts are independent
-                  Poisson variables given their sum, so the answer is one coefficient of a product of truncated Poisson
-                  series, one for each distinct gap. All terms are positive: nothing cancels.
+    exact         two labels: a binomial distribution function. Three: given X_y, the window that the second count must
+                  be in. More: given X_y the other counts are independent Poisson variables given their sum, so the
+                  answer is one coefficient of a product of truncated Poisson series, one for each distinct gap. All
+                  terms are positive: nothing cancels.
     fast          X_y normal (Gauss-Hermite quadrature), the other counts normal and independent. Two labels: exact.
     monte-carlo   100 draws, as the published code; keyed by the arguments, so that no order of asking matters.
 
@@ -43,6 +44,7 @@ MOST_POWERS = 2**23  # numbers in the table of powers: 64 MiB
 N_NODES = 32  # of which the lightest are left out
 
 _kernel = njit(cache=True, nogil=True, error_model="numpy")
+_inlined = njit(cache=True, nogil=True, error_model="numpy", inline="always")  # the tables make costly arguments
 _SQRT_HALF = math.sqrt(0.5)
 
 
@@ -53,7 +55,7 @@ class Potentials(NamedTuple):
     n_classes: int
     chance: float  # p, of a vote for the true label
     chances: FloatArray  # (n + 1, n + 1) of c votes for the true label among n
-    cumulated: FloatArray  # the same, summed over c; two labels only
+    cumulated: FloatArray  # two labels: the same, summed over c; three: of up to c heads among n tosses of a coin
     ratios: FloatArray  # chances[n, c] / P(the other counts sum to n - c), when they are Poisson variables
     powers: FloatArray  # (multiplicity, bound, sum): P(sum of so many Poisson variables, all within the bound)
     widths: IntArray  # (n + 1,) no other label gets more votes than this, up to what is negligible
@@ -94,15 +96,20 @@ def make_potentials(method: int, *, gamma: float, n_classes: int, n_learners: in
     widths = np.zeros(most + 1, dtype=np.int64)
     empty = np.zeros((0, 0))
     cumulated, ratios, powers = empty, empty, np.zeros((0, 0, 0))
-    nodes, node_weights = np.polynomial.hermite.hermgauss(N_NODES)
-    node_weights /= math.sqrt(math.pi)
-    is_heavy = node_weights > NEGLIGIBLE[FAST]
+    nodes, node_weights = np.zeros(0), np.zeros(0)
     if n_rivals == 1:
         cumulated = np.cumsum(chances, axis=1)
     elif method != MONTE_CARLO:
         tails = np.cumsum(_binomials(most, other)[:, ::-1], axis=1)[:, ::-1]  # [n, w]: P(at least w votes of n)
         widths[:] = [int(np.argmax(np.append(tail, 0.0) < NEGLIGIBLE[method])) for tail in tails]
-    if n_rivals > 1 and method == EXACT:
+    if method == FAST:
+        nodes, node_weights = np.polynomial.hermite.hermgauss(N_NODES)
+        node_weights /= math.sqrt(math.pi)
+        is_heavy = node_weights > NEGLIGIBLE[FAST]
+        nodes, node_weights = nodes[is_heavy], node_weights[is_heavy]
+    if n_rivals == 2:
+        cumulated = np.cumsum(_binomials(most, 0.5), axis=1)
+    if n_rivals > 2 and method == EXACT:
         # Any rate gives the same answer; this one keeps all sums that matter within the range of doubles.
         rate = 0.6 * most * (1.0 - chance) / n_rivals
         widest = int(widths.max())
@@ -125,8 +132,8 @@ def make_potentials(method: int, *, gamma: float, n_classes: int, n_learners: in
         ratios,
         powers,
         widths,
-        nodes[is_heavy],
-        node_weights[is_heavy],
+        nodes,
+        node_weights,
         _words(2 * most + 3),
         np.zeros((n_learners, n_slots, 2), dtype=np.uint64),
         np.full((n_learners, n_slots), -1.0),
@@ -193,7 +200,7 @@ def borrow_room(room: Room) -> Room:
     return Room(borrowed(room.gaps), borrowed(room.sizes), borrowed(room.product), borrowed(room.spare))
 
 
-@_kernel
+@_inlined
 def potential(potentials: Potentials, learner: int, n: int, counts: IntArray, label: int, room: Room) -> float:
     """The potential of these vote counts with n votes to come; remembered for the learner who asks."""
     most = -1  # votes of another label
@@ -202,30 +209,53 @@ def potential(potentials: Potentials, learner: int, n: int, counts: IntArray, la
             most = counts[other]
     lead = counts[label] - most
     if lead > n:
-        return 0.0
-    if lead + n <= 0:
-        return 1.0
-    if potentials.n_classes == 2 and potentials.method != MONTE_CARLO:
-        return potentials.cumulated[n, (n - lead) // 2]
-    # All gaps from some point on come to the same: such labels can no longer win, or not with any chance that counts.
-    farthest = n + 1
-    if potentials.method != MONTE_CARLO:
-        farthest = min(farthest, potentials.widths[n] + 1 - max(0, 1 - lead))
-    first = np.uint64(0)
-    second = np.uint64(0)
-    origin = (potentials.words.shape[1] - 1) // 2
-    for other in range(potentials.n_classes):
-        if other != label:
-            gap = min(counts[label] - counts[other], farthest)
-            first += potentials.words[0, origin + gap]
-            second += potentials.words[1, origin + gap]
+        value = 0.0
+    elif lead + n <= 0:
+        value = 1.0
+    elif potentials.n_classes == 2 and potentials.method != MONTE_CARLO:
+        value = potentials.cumulated[n, (n - lead) // 2]
+    else:
+        # From some gap on all come to the same: such labels can no longer win, or not with any chance that counts.
+        farthest = n + 1
+        if potentials.method != MONTE_CARLO:
+            farthest = min(farthest, potentials.widths[n] + 1 - max(0, 1 - lead))
+        first = np.uint64(0)
+        second = np.uint64(0)
+        origin = (potentials.words.shape[1] - 1) // 2
+        for other in range(potentials.n_classes):
+            if other != label:
+                gap = min(counts[label] - counts[other], farthest)
+                first += potentials.words[0, origin + gap]
+                second += potentials.words[1, origin + gap]
+        slot = np.int64(first & np.uint64(potentials.values.shape[1] - 1))
+        keys = potentials.keys
+        if keys[learner, slot, 0] != first or keys[learner, slot, 1] != second:
+            slot ^= 1
+        value = potentials.values[learner, slot]
+        if keys[learner, slot, 0] != first or keys[learner, slot, 1] != second or value < 0.0:
+            value = _work_out(potentials, learner, n, counts, label, farthest, first, second, room)
+    return value
+
+
+@_kernel
+def _work_out(
+    potentials: Potentials,
+    learner: int,
+    n: int,
+    counts: IntArray,
+    label: int,
+    farthest: int,
+    first: Any,
+    second: Any,
+    room: Room,
+) -> float:
+    """A potential that is not remembered, and now is."""
     keys, values = potentials.keys, potentials.values
     slot = np.int64(first & np.uint64(values.shape[1] - 1))
-    for place in (slot, slot ^ 1):
-        if keys[learner, place, 0] == first and keys[learner, place, 1] == second and values[learner, place] >= 0.0:
-            return values[learner, place]
     n_groups = _group(counts, label, potentials.n_classes, farthest, room)
-    if potentials.method == EXACT:
+    if potentials.method == EXACT and potentials.n_classes == 3:
+        value = exact_of_three(potentials, n, room.gaps[0], room.gaps[n_groups - 1])
+    elif potentials.method == EXACT:
         value = exact(potentials, n, n_groups, room)
     elif potentials.method == FAST:
         value = approximate(potentials, n, n_groups, room)
@@ -260,6 +290,22 @@ def _group(counts: IntArray, label: int, n_classes: int, farthest: int, room: Ro
         room.sizes[place] = 1
         n_groups += 1
     return n_groups
+
+
+@_kernel
+def exact_of_three(potentials: Potentials, n: int, near: int, far: int) -> float:
+    """The same as ``exact`` for two other labels, which share their votes as coins fall."""
+    ahead = 0.0
+    for c in range(max(0, 1 - near), n + 1):
+        total = n - c
+        fewest = max(0, total - (far + c - 1))  # votes of the near one, so that the far one stays behind
+        most = min(near + c - 1, total)
+        if fewest <= most:
+            chance = potentials.cumulated[total, most]
+            if fewest > 0:
+                chance -= potentials.cumulated[total, fewest - 1]
+            ahead += potentials.chances[n, c] * chance
+    return max(0.0, 1.0 - ahead)
 
 
 @_kernel
@@ -394,3 +440,11 @@ def importance(potentials: Potentials, learner: int, n: int, counts: IntArray, l
             total += potential(potentials, learner, n, counts, label, room) - right
             counts[other] -= 1
     return total
+
+
+@_kernel
+def importances(potentials: Potentials, n_extra: int, room: Room, out: FloatArray) -> None:
+    """The importance for every learner before any vote."""
+    counts = np.zeros(potentials.n_classes, dtype=np.int64)
+    for learner in range(out.size):
+        out[learner] = importance(potentials, learner, out.size - 1 - learner + n_extra, counts, 0, room)

@@ -176,11 +176,8 @@ class MajorityCascade(Rival):
         if "constants" in self.deviations:
             scales = 0.1 * self._constants() / (n_labels - 1)
         else:
-            counts, room = np.zeros(n_labels, dtype=np.int64), potentials.make_room(n_labels, self.n_learners)
-            weights = [
-                potentials.importance(tables, learner, self.n_learners - 1 - learner + n_extra, counts, 0, room)
-                for learner in range(self.n_learners)
-            ]
+            weights = np.empty(self.n_learners)
+            potentials.importances(tables, n_extra, potentials.make_room(n_labels, self.n_learners), weights)
             mean = float(np.mean(weights))
             scales = np.full(self.n_learners, 1.0 / mean if mean > 0.0 else 1.0)
         none, room = np.zeros(n_labels, dtype=np.int64), potentials.make_room(n_labels, self.n_learners)
