@@ -30,7 +30,7 @@ def alone(model, rows):
 
 
 def boosted(learner, rows, **options):
-    model = OnlineAgnosticBoostClassifier(learner, n_learners=20, start="label", **options)
+    model = OnlineAgnosticBoostClassifier(learner, n_learners=20, start="label", pool="label", **options)
     return accuracy(model.predict_learn_many([x for x, _ in rows], [y for _, y in rows]), rows)
 
 
