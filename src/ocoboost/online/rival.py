@@ -37,9 +37,10 @@ class RivalBooster(LearnerBooster):
         if isinstance(self.mode, str):
             if self.mode in self.modes:
                 return self.modes[self.mode]
-        elif isinstance(self.mode, list | tuple | set | frozenset):
-            if all(isinstance(name, str) and name in known for name in self.mode):
-                return frozenset(self.mode)
+        elif isinstance(self.mode, list | tuple | set | frozenset) and all(
+            isinstance(name, str) and name in known for name in self.mode
+        ):
+            return frozenset(self.mode)
         must = f"be one of None, {', '.join(map(repr, self.modes))}, or a sequence of {', '.join(sorted(known))}"
         raise invalid(self, "mode", must, self.mode)
 
