@@ -121,7 +121,8 @@ def see(
     vote: FloatArray,
     spare: FloatArray,
 ) -> None:
-    chosen = pool(loop, games, room, row, number, learner, n_classes, vote, spare)
+    chosen = choose(loop, games, room, row, number, learner, n_classes, vote, spare)
+    games.votes[row, chosen] += 1
     if loop.amplification > 0.0:
         if chosen == games.labels[row]:
             games.present[row] = games.raised[row]
@@ -141,12 +142,27 @@ def pool(
     n_classes: int,
     vote: FloatArray,
     spare: FloatArray,
+) -> None:
+    games.votes[row, choose(loop, games, room, row, number, learner, n_classes, vote, spare)] += 1
+
+
+@_inlined
+def choose(
+    loop: Majority,
+    games: Counts,
+    room: Room,
+    row: int,
+    number: int,
+    learner: int,
+    n_classes: int,
+    vote: FloatArray,
+    spare: FloatArray,
 ) -> int:
+    """The label that a learner votes for."""
     if loop.by_cost:
         chosen = cheapest(loop, games.votes[row], room, number, learner, n_classes, vote, spare)
     else:
         chosen = largest(vote, n_classes, 0.0)
-    games.votes[row, chosen] += 1
     return chosen
 
 

@@ -14,8 +14,9 @@ A tie is a mistake. It depends on n and on the multiset of gaps s_y - s_l only, 
     fast          X_y normal (Gauss-Hermite quadrature), the other counts normal and independent. Two labels: exact.
     monte-carlo   100 draws, as the published code; keyed by the arguments, so that no order of asking matters.
 
-Answers are remembered, for every learner apart (a learner always asks with the same n), in a table of fixed size that
-forgets the older of two entries. Entries are recognised by 128 bits hashed from the multiset of gaps.
+With more than three labels answers are remembered, for every learner apart (a learner always asks with the same n), in
+a table of fixed size that forgets the older of two entries. Entries are recognised by 128 bits hashed from the multiset
+of gaps.
 """
 
 from __future__ import annotations
@@ -214,6 +215,9 @@ def potential(potentials: Potentials, learner: int, n: int, counts: IntArray, la
         value = 1.0
     elif potentials.n_classes == 2 and potentials.method != MONTE_CARLO:
         value = potentials.cumulated[n, (n - lead) // 2]
+    elif potentials.n_classes == 3 and potentials.method == EXACT:  # sooner worked out than looked up
+        least = counts[0] + counts[1] + counts[2] - counts[label] - most
+        value = exact_of_three(potentials.chances, potentials.cumulated, n, lead, counts[label] - least)
     else:
         # From some gap on all come to the same: such labels can no longer win, or not with any chance that counts.
         farthest = n + 1
@@ -253,9 +257,7 @@ def _work_out(
     keys, values = potentials.keys, potentials.values
     slot = np.int64(first & np.uint64(values.shape[1] - 1))
     n_groups = _group(counts, label, potentials.n_classes, farthest, room)
-    if potentials.method == EXACT and potentials.n_classes == 3:
-        value = exact_of_three(potentials, n, room.gaps[0], room.gaps[n_groups - 1])
-    elif potentials.method == EXACT:
+    if potentials.method == EXACT:
         value = exact(potentials, n, n_groups, room)
     elif potentials.method == FAST:
         value = approximate(potentials, n, n_groups, room)
@@ -293,7 +295,7 @@ def _group(counts: IntArray, label: int, n_classes: int, farthest: int, room: Ro
 
 
 @_kernel
-def exact_of_three(potentials: Potentials, n: int, near: int, far: int) -> float:
+def exact_of_three(chances: FloatArray, coins: FloatArray, n: int, near: int, far: int) -> float:
     """The same as ``exact`` for two other labels, which share their votes as coins fall."""
     ahead = 0.0
     for c in range(max(0, 1 - near), n + 1):
@@ -301,10 +303,10 @@ def exact_of_three(potentials: Potentials, n: int, near: int, far: int) -> float
         fewest = max(0, total - (far + c - 1))  # votes of the near one, so that the far one stays behind
         most = min(near + c - 1, total)
         if fewest <= most:
-            chance = potentials.cumulated[total, most]
+            chance = coins[total, most]
             if fewest > 0:
-                chance -= potentials.cumulated[total, fewest - 1]
-            ahead += potentials.chances[n, c] * chance
+                chance -= coins[total, fewest - 1]
+            ahead += chances[n, c] * chance
     return max(0.0, 1.0 - ahead)
 
 
