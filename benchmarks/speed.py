@@ -270,9 +270,11 @@ def default(repeats: int, data_dir: Path | None) -> Iterator[Result]:
             ARF=lambda part=part: time_rows(forest.ARFClassifier(seed=1), part),
             ours=lambda part=part: time_block(OnlineAgnosticBoostClassifier(seed=1), part),
             rowwise=lambda part=part: time_rows(OnlineAgnosticBoostClassifier(seed=1), part),
+            half=lambda part=part: time_rows(OnlineAgnosticBoostClassifier(budget=100, seed=1), part),
         )
         yield from ratios(name, "times faster than ARF", times, "ARF", "ours", ">= 1")
         yield from itertools.islice(ratios(name, "times faster, row by row", times, "ARF", "rowwise", ""), 1)
+        yield from itertools.islice(ratios(name, "row by row, budget 100", times, "ARF", "half", ""), 1)
 
 
 def threads(repeats: int, data_dir: Path | None) -> Iterator[Result]:

@@ -17,7 +17,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from learners import Bins, Fragile, Weightless
-from ocoboost import OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier
+from ocoboost import (
+    AdaBoostOLMClassifier,
+    OnlineAgnosticBoostClassifier,
+    OnlineMBBMClassifier,
+    OnlineRealizableBoostClassifier,
+)
 from ocoboost.errors import BrokenModelError, InvalidInputError, InvalidParameterError, WeakLearnerError
 
 BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier]
@@ -75,6 +80,12 @@ def test_bad_parameters(booster, parameters, message):
         with pytest.raises(InvalidParameterError, match=f"^{booster.__name__}: .*{message}"):
             call()
     assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize("booster", [OnlineRealizableBoostClassifier, OnlineMBBMClassifier, AdaBoostOLMClassifier])
+def test_only_the_agnostic_booster_chooses_its_learner(booster):
+    with pytest.raises(InvalidParameterError, match=f"^{booster.__name__}: learner must be a classifier.*got 'auto'"):
+        booster("auto").learn_one(GOOD, "x")
 
 
 BLOCKS = [

@@ -86,6 +86,7 @@ class OnlineAgnosticBoostClassifier(OnlineBooster):
     """
 
     regime = Regime(AGNOSTIC)
+    chooses = True
     ranges: ClassVar[Mapping[str, Range]] = {
         **OnlineBooster.ranges,
         "gamma": AnyOf(GAMMA, OneOf(AUTO), hint=GAMMA.hint),

@@ -30,6 +30,7 @@ class LearnerBooster(StreamClassifier):
     """Base of all boosters: the weak learners and the labels."""
 
     ranges: ClassVar[Mapping[str, Range]]
+    chooses: ClassVar[bool] = False  # whether the learner may be "auto"
     learner: Any
     classes: Sequence[Any] | None
 
@@ -68,7 +69,9 @@ class LearnerBooster(StreamClassifier):
         """The labels known from the start, once every parameter is known to be in its range."""
         check_parameters(self, self.ranges)
         learner = self.learner
-        if learner is not None and learner != AUTO and not foreign.is_river_like(learner):
+        if isinstance(learner, str) and learner == AUTO and self.chooses:
+            learner = None
+        if learner is not None and not foreign.is_river_like(learner):
             if not foreign.is_sklearn_like(learner):
                 must = "be a classifier that can learn online: River's learn_one, or scikit-learn's partial_fit"
                 isclass = isinstance(learner, type)
