@@ -11,7 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 import ocoboost
-from ocoboost.cli import app, sparkline
+from ocoboost.cli import app
+from ocoboost.cli.demo import sparkline
 
 
 def run_python(code: str) -> str:

@@ -1,4 +1,4 @@
-"""The command line: parse, call one function, show one thing."""
+"""``ocoboost demo``: one tree, two forests and two boosters on a built-in stream."""
 
 from __future__ import annotations
 
@@ -10,17 +10,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 from rich.table import Table
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="Online multiclass boosting on streams.")
-
 _BLOCKS = "▁▂▃▄▅▆▇█"
 
 
-@app.callback()
-def root() -> None:
-    """Online multiclass boosting on streams."""
-
-
-@app.command()
 def demo(
     dataset: Annotated[str, typer.Option(help="balance or segment.")] = "segment",
     budget: Annotated[int, typer.Option(min=1, help="Weak learners of the default booster, in all.")] = 200,
