@@ -10,6 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ocoboost.batch.agnostic import AgnosticBoostClassifier
+    from ocoboost.batch.histogram_tree import HistogramTreeClassifier
+    from ocoboost.batch.realizable import RealizableBoostClassifier
     from ocoboost.online.adaboost_olm import AdaBoostOLMClassifier
     from ocoboost.online.agnostic import OnlineAgnosticBoostClassifier
     from ocoboost.online.hoeffding import HoeffdingTrees
@@ -19,20 +22,26 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AdaBoostOLMClassifier",
+    "AgnosticBoostClassifier",
+    "HistogramTreeClassifier",
     "HoeffdingTrees",
     "MondrianTrees",
     "OnlineAgnosticBoostClassifier",
     "OnlineMBBMClassifier",
     "OnlineRealizableBoostClassifier",
+    "RealizableBoostClassifier",
 ]
 
 _HOMES = {
     "AdaBoostOLMClassifier": "ocoboost.online.adaboost_olm",
+    "AgnosticBoostClassifier": "ocoboost.batch.agnostic",
+    "HistogramTreeClassifier": "ocoboost.batch.histogram_tree",
     "HoeffdingTrees": "ocoboost.online.hoeffding",
     "MondrianTrees": "ocoboost.online.mondrian",
     "OnlineAgnosticBoostClassifier": "ocoboost.online.agnostic",
     "OnlineMBBMClassifier": "ocoboost.online.mbbm",
     "OnlineRealizableBoostClassifier": "ocoboost.online.realizable",
+    "RealizableBoostClassifier": "ocoboost.batch.realizable",
 }
 
 
