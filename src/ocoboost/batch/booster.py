@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.batch.binning import Binning
 from ocoboost.batch.boosting import Booster, held_out_accuracy
 from ocoboost.batch.gamma import GRID, default_gamma
 from ocoboost.batch.histogram_tree import HistogramTreeClassifier, default_depth
@@ -77,23 +78,25 @@ class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Play the game on a sample; what was learned before is forgotten."""
         estimator = self._checked_estimator()
-        sample = read_sample(self, X, y, sample_weight, allow_nan=_allows_nan(estimator))
-        seed = self._new_seed()
-        self.classes_ = sample.classes
+        sample = read_sample(self, X, y, sample_weight, allow_nan=self._allows_nan())
+        seed = seed_from(self.random_state)
+        binning: Binning | None = None
         features: Any = sample.X
         learner: WeakLearner
         if isinstance(estimator, HistogramTreeClassifier):
-            self.binning_, features = bin_features(sample.X, sample.weights, estimator.max_bins, seed)
-            learner = estimator.learner(self.binning_, len(sample.classes))
+            binning, features = bin_features(sample.X, sample.weights, estimator.max_bins, seed)
+            learner = estimator.learner(binning, len(sample.classes))
         else:
-            learner = self._foreign(estimator, seed)
+            learner = foreign_learner(estimator, sample.classes, seed)
         with LocalSample.cut(features, sample.labels, sample.weights, effective_n_jobs(self.n_jobs)) as rows:
-            self._fit_rows(rows, learner, seed)
+            self._fit_rows(rows, learner, sample.classes, binning, seed)
         return self
 
-    def _fit_rows(self, sample: Sample, learner: WeakLearner, seed: int) -> None:
-        """Choose gamma and boost; all attributes that this sets are set at the end."""
-        n_classes = len(self.classes_)
+    def _fit_rows(
+        self, sample: Sample, learner: WeakLearner, classes: NDArray[Any], binning: Binning | None, seed: int
+    ) -> None:
+        """Choose gamma and boost; what was learned is set at the end, when nothing can fail any more."""
+        n_classes = len(classes)
         booster = Booster(
             self.regime, n_classes, self.n_estimators, self.start, self.n_drawn, self.player, seed,
             patience=self.n_iter_no_change, tolerance=self.tol,
@@ -110,6 +113,8 @@ class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             gamma = max(scores, key=scores.__getitem__) if scores else self._gamma(n_classes)
             sample = sample if self.n_iter_no_change is None else kept_apart
             hypotheses = booster.boost(sample, learner, gamma, progress)
+        self.classes_ = classes
+        self.binning_ = binning
         self.gamma_ = gamma
         self.gamma_scores_ = scores
         self.seed_ = seed
@@ -137,10 +142,16 @@ class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def sample(self, X: Any, random_state: Any = None) -> NDArray[Any]:
         """The paper's randomized prediction: a label drawn from ``predict_proba``; None: by the fit's own seed."""
+        return self._sample(X, self._sampling_seed(random_state), 0)
+
+    def _sampling_seed(self, random_state: Any) -> int:
+        check_is_fitted(self, "_hypotheses")
+        return self.seed_ if random_state is None else seed_from(random_state)
+
+    def _sample(self, X: Any, seed: int, first_row: int) -> NDArray[Any]:
         distributions = self.predict_proba(X)
-        seed = self.seed_ if random_state is None else _seed_from(random_state)
         draws = np.empty(len(distributions))
-        draw_rows(seed, PREDICT, 0, 0, draws)
+        draw_rows(seed, PREDICT, first_row, 0, draws)
         drawn = [draw_label(row, draw) for row, draw in zip(distributions, draws, strict=True)]
         return self.classes_[np.array(drawn, dtype=np.int64)]
 
@@ -156,14 +167,16 @@ class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def correlation(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """What the theorems bound: the expectation of 2 [drawn label = y] - 1, which is 2 * D[y] - 1 on average."""
+        return float(np.average(self._gains(X, y), weights=sample_weight))
+
+    def _gains(self, X: Any, y: Any) -> FloatArray:
         distributions = self.predict_proba(X)
         y = np.asarray(y)
         if y.shape != (len(distributions),):
             raise ValueError(f"y should be a 1d array of length {len(distributions)}, got an array of shape {y.shape}")
         places = np.searchsorted(self.classes_, y).clip(0, len(self.classes_) - 1)
         known = self.classes_[places] == y
-        gains = 2.0 * np.where(known, distributions[np.arange(len(y)), places], 0.0) - 1.0
-        return float(np.average(gains, weights=sample_weight))
+        return 2.0 * np.where(known, distributions[np.arange(len(y)), places], 0.0) - 1.0
 
     def _checked_estimator(self) -> Any:
         check_parameters(self, self.ranges)
@@ -177,11 +190,8 @@ class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise invalid(self, "estimator", "take sample_weight in fit", estimator, hint)
         return estimator
 
-    def _foreign(self, estimator: Any, seed: int) -> ForeignLearner:
-        return ForeignLearner(estimator, self.classes_, has_fit_parameter(estimator, "sample_weight"), seed)
-
-    def _new_seed(self) -> int:
-        return _seed_from(self.random_state)
+    def _allows_nan(self) -> bool:
+        return self.estimator is None or bool(get_tags(self.estimator).input_tags.allow_nan)
 
     def _gamma(self, n_classes: int) -> float:
         if self.gamma is not None:
@@ -190,7 +200,7 @@ class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return default_gamma(self.regime, n_classes, depth)
 
     def _as_estimator(self, hypothesis: Any) -> Any:
-        if isinstance(hypothesis, Tree):
+        if isinstance(hypothesis, Tree) and self.binning_ is not None:
             template = HistogramTreeClassifier() if self.estimator is None else self.estimator
             return HistogramTreeClassifier(**template.get_params()).adopt(self.classes_, self.binning_, hypothesis)
         return hypothesis.estimator
@@ -198,9 +208,9 @@ class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _read_features(self, X: Any) -> Any:
         """Rows to predict, in the form that hypotheses take."""
         check_is_fitted(self, "_hypotheses")
-        finite: Any = "allow-nan" if _allows_nan(self.estimator) else True
+        finite: Any = "allow-nan" if self._allows_nan() else True
         X = validate_data(self, X, reset=False, dtype=np.float64, order="C", ensure_all_finite=finite)
-        return self.binning_.codes(X) if isinstance(self._hypotheses[0], Tree) else X
+        return X if self.binning_ is None else self.binning_.codes(X)
 
     def _votes(self, X: Any) -> FloatArray:
         """Each label's share of the votes."""
@@ -225,7 +235,7 @@ class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = _allows_nan(self.estimator)
+        tags.input_tags.allow_nan = self._allows_nan()
         return tags
 
 
@@ -235,9 +245,9 @@ def count_votes(hypothesis: Hypothesis, features: Any, counts: FloatArray) -> No
     counts[np.arange(len(votes)), votes] += 1.0
 
 
-def _allows_nan(estimator: Any) -> bool:
-    return estimator is None or bool(get_tags(estimator).input_tags.allow_nan)
+def foreign_learner(estimator: Any, classes: NDArray[Any], seed: int) -> ForeignLearner:
+    return ForeignLearner(estimator, classes, has_fit_parameter(estimator, "sample_weight"), seed)
 
 
-def _seed_from(random_state: Any) -> int:
+def seed_from(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
