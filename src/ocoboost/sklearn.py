@@ -63,6 +63,9 @@ class OnlineBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     """
 
+    booster_: StreamClassifier
+    classes_: Any
+
     def __init__(self, booster: StreamClassifier | None = None, *, random_state: Any = None) -> None:
         self.booster = booster
         self.random_state = random_state
