@@ -328,6 +328,9 @@ def test_wrong_parameters_are_named(make, message):
             {"a": 6},
             "row 0 has 6 in column 'a', which must hold a whole number below 6",
         ),
+        (FiniteExperts([lambda x: x["b"]], 2), {"a": 6}, "row 0 makes hypothesis 0 raise KeyError: 'b'"),
+        (FiniteExperts([lambda x: "no"], 2), {"a": 6}, "row 0 makes hypothesis 0 raise ValueError"),
+        (FiniteExperts([lambda x: 2], 2), {"a": 6}, "row 0 makes hypothesis 0 say 2, which is no label index below 2"),
         (LittlestoneExperts(THRESHOLDS, "a"), {}, "row 0 has None in column 'a'"),
     ],
 )

@@ -17,11 +17,10 @@ from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.encoding import Piece, Row, require_numbers
-from ocoboost.errors import InvalidInputError
 from ocoboost.randomness import VOTE, draw_label, uniform
 from ocoboost.weak._stump_kernels import make_room, vote_by_stumps
 from ocoboost.weak.contract import Block
-from ocoboost.weak.hypotheses import EnumeratedClass, HypothesisClass
+from ocoboost.weak.hypotheses import EnumeratedClass, HypothesisClass, naming_row
 from ocoboost.weak.rates import LearningRate
 from ocoboost.weak.stumps import StumpClass, find_cells, grid_edges
 
@@ -187,15 +186,6 @@ def credit_stumps(gains: FloatArray, totals: FloatArray, cells: IntArray, label_
             gains[feature, cells[feature], label] += label_weights[label]
 
 
-def check_readable(read: Callable[[Row], Any], rows: Sequence[Row]) -> None:
-    """Raise for the first row that cannot be read."""
-    for number, row in enumerate(rows):
-        try:
-            read(row)
-        except InvalidInputError as error:
-            raise InvalidInputError(f"X: row {number} {error}") from None
-
-
 class LabelBlock(Sequence[IntArray]):
     """What each member of a class says to each row of a block."""
 
@@ -240,7 +230,11 @@ class EnumeratedEnsemble(ExpertEnsemble):
         return self.members
 
     def check(self, rows: Sequence[Row], *, learning: bool) -> None:
-        check_readable(self.read, rows)
+        for number, row in enumerate(rows):
+            with naming_row(number):
+                known = self.read(row)
+                if self.members.may_raise:
+                    self.members.labels(known)
 
     def prepare(self, piece: Piece, *, learning: bool) -> LabelBlock:
         return LabelBlock(self.members, [self.read(row) for row in piece.rows])
