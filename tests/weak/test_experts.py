@@ -316,6 +316,9 @@ def test_boosting_stumps_beats_the_best_stump():
 def test_wrong_parameters_are_named(make, message):
     with pytest.raises(InvalidParameterError, match=message):
         make().learn_one({"a": 1.0}, "x")
+    if "members" not in message:  # a class is made with the learners
+        with pytest.raises(InvalidParameterError, match=message):
+            make().check_parameters()
 
 
 @pytest.mark.parametrize(
