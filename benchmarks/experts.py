@@ -77,7 +77,7 @@ def speed() -> None:
         model = StumpExperts(n_cells=cells)
         seconds(model.make_ensemble(1, 0), X[:10], labels[:10], k)
         rates = sorted(1000 / seconds(model.make_ensemble(1, 0), X, labels, k) for _ in range(7))
-        size = f"1e{StumpClass(d, k, cells).log_size / math.log(10):.0f}"
+        size = f"{math.exp(StumpClass(d, k, cells).log_size):.0e}".replace("e+0", "e").replace("e+", "e")
         spread = f"{rates[0]:,.0f} to {rates[-1]:,.0f}"
         print(f"| {d} | {cells} | {k} | {size} | {statistics.median(rates):,.0f} | {spread} |", flush=True)
 
