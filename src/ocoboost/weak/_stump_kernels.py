@@ -57,6 +57,8 @@ def vote_by_stumps(gains: FloatArray, cells: IntArray, rate: float, room: Room, 
     ``gains[feature, cell, label]`` is what label has gained in cell so far.
     """
     n_features, n_cells, n_classes = gains.shape
+    # Borrowed here and not by a caller, which takes three times as long; `out` must not be: writes into it are the only
+    # ones that nobody reads (see ``borrowing``).
     gains = borrowed(gains)
     room = Room(_borrow(room.left), _borrow(room.right), _borrow(room.cell), _borrow(room.total))
     total = room.total
