@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ocoboost.online.mbbm import OnlineMBBMClassifier
     from ocoboost.online.mondrian import MondrianTrees
     from ocoboost.online.realizable import OnlineRealizableBoostClassifier
+    from ocoboost.saving.model import load, save
 
 __all__ = [
     "AdaBoostOLMClassifier",
@@ -24,6 +25,8 @@ __all__ = [
     "OnlineAgnosticBoostClassifier",
     "OnlineMBBMClassifier",
     "OnlineRealizableBoostClassifier",
+    "load",
+    "save",
 ]
 
 _HOMES = {
@@ -33,6 +36,8 @@ _HOMES = {
     "OnlineAgnosticBoostClassifier": "ocoboost.online.agnostic",
     "OnlineMBBMClassifier": "ocoboost.online.mbbm",
     "OnlineRealizableBoostClassifier": "ocoboost.online.realizable",
+    "load": "ocoboost.saving.model",
+    "save": "ocoboost.saving.model",
 }
 
 

@@ -1,0 +1,1 @@
+"""Files and pipes as streams of rows, and the loop that predicts each row before it learns it."""
