@@ -14,9 +14,11 @@ from ocoboost.cascade import Cascade
 from ocoboost.encoding import Labels
 from ocoboost.online.protocol import StreamClassifier, n_threads
 from ocoboost.online.state import Member, State
-from ocoboost.parameters import Range, check_parameters
+from ocoboost.parameters import AnyOf, Between, OneOf, Range, check_parameters
 from ocoboost.regimes import REALIZABLE, Regime
 from ocoboost.weak.native import NativeEnsemble
+
+MAX_SIZE = AnyOf(OneOf(None), Between(0.0, 1e9, closed="right"), hint="MiB")
 
 
 class NativeTrees(StreamClassifier):
@@ -25,6 +27,11 @@ class NativeTrees(StreamClassifier):
     ranges: ClassVar[Mapping[str, Range]]
     n_learners: int
     n_jobs: int
+    max_size: float | None  # MiB
+
+    @property
+    def _max_bytes(self) -> float | None:
+        return None if self.max_size is None else float(self.max_size) * 2**20
 
     @abstractmethod
     def make_ensemble(self, n_learners: int, seed: int) -> NativeEnsemble:
