@@ -92,11 +92,13 @@ def write_model(model: StreamClassifier, path: str | os.PathLike[str], notes: An
     container.write(path, {"classifier": described, "state": learned, "notes": notes})
 
 
-def read_model(path: str | os.PathLike[str]) -> tuple[StreamClassifier, Any]:
-    """The model in a file, and its notes."""
+def read_model(path: str | os.PathLike[str], n_jobs: int | None = None) -> tuple[StreamClassifier, Any]:
+    """The model in a file, to run on ``n_jobs`` threads if that is given, and its notes."""
     content = container.read(path)
     try:
         model = _make(content["classifier"])
+        if n_jobs is not None:
+            model.n_jobs = n_jobs
         saved = content["state"]
         if saved is not None:
             state = _begin(model, saved["seed"])
