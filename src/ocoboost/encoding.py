@@ -83,12 +83,10 @@ class Labels:
                 new[label] = row
         return {row: label for label, row in new.items()}
 
-    def find(self, label: Label) -> int:
-        """The index of a label, -1 if it is not known."""
-        return self._index.get(label, -1)
-
     def indices(self, labels: Sequence[Label]) -> IntArray:
-        return np.array([self._index[label] for label in labels], dtype=np.int64)
+        """The index of each label, -1 for those that are not known."""
+        index = self._index
+        return np.array([index.get(label, -1) for label in labels], dtype=np.int64)
 
 
 def sorted_names(names: Iterable[Hashable]) -> list[Hashable]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from ocoboost.cli.run import Format, OnError, users_mistakes
+from ocoboost.cli.run import Format, OnError, character, users_mistakes
 
 
 def predict(
@@ -25,15 +26,17 @@ def predict(
     """Write the label and the probabilities that a model gives to each row of a file; nothing is learned."""
     from ocoboost.errors import DataFileError
     from ocoboost.saving.model import read_model
-    from ocoboost.stream.columns import BadRecord, stop_at_bad
+    from ocoboost.stream.columns import BadRecord
     from ocoboost.stream.predictions import Predictor, write_csv, write_json_lines
 
-    def skip(bad: BadRecord) -> None:
-        typer.echo(f"skipped {file}, line {bad.line:,}: {bad.why}", err=True)
+    def on_bad(bad: BadRecord) -> None:
+        if on_error == OnError.STOP:
+            raise bad.error(source.name)
+        typer.echo(f"skipped {source.name}, line {bad.line:,}: {bad.why}", err=True)
 
     with users_mistakes():
         predictor = Predictor(model, *read_model(model, jobs))
-        source = predictor.open(file, stop_at_bad(file) if on_error == "stop" else skip, file_format, delimiter)
+        source = predictor.open(file, None if file_format is None else file_format.value, character(delimiter))
         for names, what in ((predictor.absent, "lacks"), (predictor.unknown, "also has")):
             if names:
                 shown = ", ".join(map(repr, sorted(names)[:5])) + (", ..." if len(names) > 5 else "")
@@ -42,6 +45,9 @@ def predict(
         write = write_json_lines if as_json else write_csv
         try:
             with nullcontext(sys.stdout) if output is None else Path(output).open("w", newline="") as out:
-                write(out, predictor.model.classes_, predictor.predict(source))
+                write(out, predictor.model.classes_, predictor.predict(source, on_bad))
+        except BrokenPipeError:  # whoever read has seen enough, as `head` does
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(1) from None
         except OSError as error:
             raise DataFileError(f"{output or 'standard output'}: cannot be written ({error.strerror}).") from error

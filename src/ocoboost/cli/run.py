@@ -83,7 +83,7 @@ def run(
                 drop=tuple(drop or ()),
                 text=tuple(text or ()),
                 file_format=None if file_format is None else file_format.value,
-                delimiter=_character(delimiter),
+                delimiter=character(delimiter),
                 delay=delay,
                 on_error=on_error.value,
             )
@@ -142,7 +142,7 @@ def users_mistakes() -> Iterator[None]:
         raise typer.Exit(2) from None
 
 
-def _character(delimiter: str | None) -> str | None:
+def character(delimiter: str | None) -> str | None:
     if delimiter is None or len(delimiter) == 1:
         return delimiter
     if delimiter in ("\\t", "tab"):

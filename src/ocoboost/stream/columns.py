@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -24,6 +24,17 @@ NEARLY_ALL = 0.9
 MOST_CATEGORIES = 1000
 
 
+class BadRecord(NamedTuple):
+    """A record that cannot be used."""
+
+    line: int
+    why: str
+
+    def error(self, name: str) -> DataFileError:
+        """For whoever wants to stop here."""
+        return DataFileError(f"{name}, line {self.line:,}: {self.why}.")
+
+
 class Chunk(NamedTuple):
     """Rows that were read together."""
 
@@ -33,13 +44,7 @@ class Chunk(NamedTuple):
     rows: Sequence[Row]
     labels: list[Label]  # empty if there is no target
     lines: Sequence[int]  # of each row
-
-
-class BadRecord(NamedTuple):
-    """A record that cannot be used."""
-
-    line: int
-    why: str
+    bad: Sequence[BadRecord] = ()  # what is not among the rows
 
 
 @dataclass
@@ -139,18 +144,6 @@ def _suggestion(column: str, header: Sequence[str]) -> str:
         return f"did you mean {by_lower[close[0]]!r}?"
     shown = ", ".join(map(repr, header[:10]))
     return f"there are {shown}{', ...' if len(header) > 10 else ''}."
-
-
-OnBad = Callable[[BadRecord], None]
-
-
-def stop_at_bad(name: str) -> OnBad:
-    """The first record that cannot be used ends it all."""
-
-    def stop(bad: BadRecord) -> None:
-        raise DataFileError(f"{name}, line {bad.line:,}: {bad.why}.")
-
-    return stop
 
 
 def matrix_of(columns: Sequence[Any], n_rows: int) -> FloatArray:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ocoboost.encoding import NUMBER, TEXT
 from ocoboost.errors import DataFileError
-from ocoboost.stream.columns import MISSING, BadRecord, Chunk, Columns, OnBad, matrix_of
+from ocoboost.stream.columns import MISSING, BadRecord, Chunk, Columns, matrix_of
 from ocoboost.stream.opening import ByteStream
 from ocoboost.stream.records import RawChunk, Records
 
@@ -40,13 +40,11 @@ class Dialect(NamedTuple):
 class Delimited:
     """A table of text, chunk by chunk."""
 
-    def __init__(
-        self, stream: ByteStream, columns: Columns, on_bad: OnBad, dialect: Dialect, header: list[str]
-    ) -> None:
+    def __init__(self, stream: ByteStream, columns: Columns, dialect: Dialect, header: list[str]) -> None:
         self.stream = stream
         self.name = stream.name
         self.columns = columns
-        self.on_bad = on_bad
+        self._bad: list[BadRecord] = []  # of the chunk that is being read
         self.dialect = dialect
         self.header = header
         self.features = [column for column in header if columns.is_feature(column)]
@@ -87,7 +85,7 @@ class Delimited:
                 return None  # the column's kind shows for the first time
             else:
                 values[column] = np.full(n_rows, np.nan)
-        return self._chunk(raw, values, n_rows, labels, range(raw.first_line, raw.first_line + n_rows))
+        return self._chunk(raw, values, n_rows, labels, range(raw.first_line, raw.first_line + n_rows), [])
 
     def _parse(self, raw: RawChunk) -> Any:
         used = [*self.features, *([] if self.columns.target is None else [self.columns.target])]
@@ -113,7 +111,8 @@ class Delimited:
     # -- the slow way --------------------------------------------------------------------------------------------------
 
     def read_slow(self, raw: RawChunk) -> Chunk:
-        """The chunk cell by cell; what cannot be used is reported."""
+        """The chunk cell by cell, and what in it cannot be used."""
+        self._bad = []
         records = list(self._records(raw))
         for position, column in enumerate(self.header):
             if column in self.columns.kinds and self.columns.kinds[column] is None:
@@ -128,7 +127,7 @@ class Delimited:
                 if target is not None:
                     labels.append(self._label(cells[target]))
             except ValueError as error:
-                self.on_bad(BadRecord(line, str(error)))
+                self._bad.append(BadRecord(line, str(error)))
                 continue
             good.append(values)
             lines.append(line)
@@ -136,7 +135,8 @@ class Delimited:
         for column, cells in by_column.items():
             if self.columns.kinds[column] == TEXT:
                 self.columns.note_categories(self.name, column, {cell for cell in cells if cell is not None})
-        return self._chunk(raw, by_column, len(good), labels, lines)
+        bad = sorted(self._bad)
+        return self._chunk(raw, by_column, len(good), labels, lines, bad)
 
     def _records(self, raw: RawChunk) -> Iterator[tuple[int, list[str]]]:
         """Records of the right length, with the line at which each begins."""
@@ -153,7 +153,9 @@ class Delimited:
                 if len(cells) == len(self.header):
                     yield begin, cells
                 else:
-                    self.on_bad(BadRecord(begin, f"has {_cells(len(cells))}, and the header has {len(self.header)}"))
+                    self._bad.append(
+                        BadRecord(begin, f"has {_cells(len(cells))}, and the header has {len(self.header)}")
+                    )
         except csv.Error as error:
             raise DataFileError(f"{self.name}, line {line:,}: cannot be read as CSV ({error}).") from None
 
@@ -168,7 +170,13 @@ class Delimited:
         return cell
 
     def _chunk(
-        self, raw: RawChunk, values: dict[str, Any], n_rows: int, labels: list[Any], lines: Sequence[int]
+        self,
+        raw: RawChunk,
+        values: dict[str, Any],
+        n_rows: int,
+        labels: list[Any],
+        lines: Sequence[int],
+        bad: Sequence[BadRecord],
     ) -> Chunk:
         if all(self.columns.kinds[column] != TEXT for column in self.features):
             matrix = matrix_of([values[column] for column in self.features], n_rows)
@@ -178,7 +186,7 @@ class Delimited:
                 self.columns.row({column: _present(cell) for column, cell in zip(self.features, cells, strict=True)})
                 for cells in zip(*(_as_list(values[column]) for column in self.features), strict=True)
             ]
-        return Chunk(raw.start, raw.end, raw.first_line, rows, labels, lines)
+        return Chunk(raw.start, raw.end, raw.first_line, rows, labels, lines, bad)
 
 
 def _as_list(values: Any) -> list[Any]:
@@ -212,9 +220,7 @@ def decode(name: str, raw: RawChunk) -> str:
 # -- heads -------------------------------------------------------------------------------------------------------------
 
 
-def open_csv(
-    stream: ByteStream, columns: Columns, on_bad: OnBad, delimiter: str | None = None
-) -> tuple[Delimited, Records]:
+def open_csv(stream: ByteStream, columns: Columns, delimiter: str | None = None) -> tuple[Delimited, Records]:
     """A CSV file, its head read: the first line that is not blank names the columns."""
     records = Records(stream, b'"')
     while True:
@@ -233,10 +239,10 @@ def open_csv(
     if text.count('"') % 2:
         raise DataFileError(f"{stream.name}, line {number}: a quote in the header is not closed on its line.")
     header = next(csv.reader([text], delimiter=delimiter))
-    return Delimited(stream, columns, on_bad, Dialect(delimiter, '"'), header), records
+    return Delimited(stream, columns, Dialect(delimiter, '"'), header), records
 
 
-def open_arff(stream: ByteStream, columns: Columns, on_bad: OnBad) -> tuple[Delimited, Records]:
+def open_arff(stream: ByteStream, columns: Columns) -> tuple[Delimited, Records]:
     """An ARFF file, its head read: @attribute lines name the columns and say what they hold."""
     records = Records(stream, b"'")
     kinds: dict[str, str] = {}
@@ -247,7 +253,7 @@ def open_arff(stream: ByteStream, columns: Columns, on_bad: OnBad) -> tuple[Deli
         if not line:
             raise DataFileError(f"{stream.name}: has no @data line; is this an ARFF file?")
         text = decode(stream.name, RawChunk(line, start, start + len(line), number)).strip()
-        word = text.partition(" ")[0].lower()
+        word = text.replace("\t", " ").partition(" ")[0].lower()
         if word == "@data":
             break
         if word == "@attribute":
@@ -259,7 +265,7 @@ def open_arff(stream: ByteStream, columns: Columns, on_bad: OnBad) -> tuple[Deli
     for column, kind in kinds.items():
         if columns.is_feature(column) and columns.kinds.get(column) is None:
             columns.kinds[column] = TEXT if column in columns.as_text else kind
-    return Delimited(stream, columns, on_bad, Dialect(",", "'", comment="%"), header), records
+    return Delimited(stream, columns, Dialect(",", "'", comment="%"), header), records
 
 
 def _attribute(name: str, line: int, text: str) -> tuple[str, str]:

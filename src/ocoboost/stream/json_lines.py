@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ocoboost.encoding import NUMBER, TEXT, Label
-from ocoboost.stream.columns import BadRecord, Chunk, Columns, OnBad, matrix_of
+from ocoboost.stream.columns import BadRecord, Chunk, Columns, matrix_of
 from ocoboost.stream.delimited import decode
 from ocoboost.stream.opening import ByteStream
 from ocoboost.stream.records import RawChunk, Records
@@ -17,11 +17,10 @@ from ocoboost.stream.records import RawChunk, Records
 class JsonLines:
     """Objects, chunk by chunk. A column is what its first value is."""
 
-    def __init__(self, stream: ByteStream, columns: Columns, on_bad: OnBad) -> None:
+    def __init__(self, stream: ByteStream, columns: Columns) -> None:
         self.stream = stream
         self.name = stream.name
         self.columns = columns
-        self.on_bad = on_bad
         self.header: list[str] = []  # rows name their own columns
 
     def chunks(self, records: Records) -> Iterator[Chunk]:
@@ -33,19 +32,20 @@ class JsonLines:
         rows: list[dict[str, Any]] = []
         labels: list[Label] = []
         lines: list[int] = []
+        bad: list[BadRecord] = []
         for number, text in enumerate(decode(self.name, raw).split("\n"), raw.first_line):
             if not text.strip():
                 continue
             try:
                 label, row = self._parse(text)
             except ValueError as error:
-                self.on_bad(BadRecord(number, str(error)))
+                bad.append(BadRecord(number, str(error)))
                 continue
             if self.columns.target is not None:
                 labels.append(label)
             rows.append(row)
             lines.append(number)
-        return Chunk(raw.start, raw.end, raw.first_line, self._rows(rows), labels, lines)
+        return Chunk(raw.start, raw.end, raw.first_line, self._rows(rows), labels, lines, bad)
 
     def _parse(self, text: str) -> tuple[Any, dict[str, Any]]:
         try:

@@ -8,8 +8,10 @@ import io
 import os
 import sys
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from ocoboost.errors import DataFileError
 
@@ -34,23 +36,33 @@ class ByteStream:
             self.is_packed = self._raw.peek(2)[:2] == _GZIP
         except OSError as error:
             raise unreadable(self.name, error) from error
-        self._bytes: BinaryIO = gzip.GzipFile(fileobj=self._raw) if self.is_packed else self._raw  # type: ignore[assignment]
+        self._bytes: Any = gzip.GzipFile(fileobj=self._raw) if self.is_packed else self._raw
 
     def read(self, n_bytes: int) -> bytes:
         """Up to so many bytes, of a pipe those that are there; none at the end."""
+        with self._naming():
+            data: bytes = (self._bytes.read1 if self.is_pipe else self._bytes.read)(n_bytes)
+        self.offset += len(data)
+        if not data:
+            self._check_still_there()
+        return data
+
+    def skip_to(self, offset: int) -> None:
+        """Go on at a place; not in a pipe. What is packed is unpacked until there."""
+        with self._naming():
+            self._bytes.seek(offset)
+        self.offset = offset
+
+    @contextmanager
+    def _naming(self) -> Iterator[None]:
         try:
-            read = self._bytes.read1 if self.is_pipe else self._bytes.read  # type: ignore[attr-defined]
-            data: bytes = read(n_bytes)
+            yield
         except _UNPACK_ERRORS as error:
             raise DataFileError(
                 f"{self.name}: is a damaged or truncated gzip file ({error}), after {self.offset:,} unpacked bytes."
             ) from error
         except OSError as error:
             raise unreadable(self.name, error) from error
-        self.offset += len(data)
-        if not data:
-            self._check_still_there()
-        return data
 
     def _check_still_there(self) -> None:
         """A file that shrinks or is deleted while it is read ends too early, and nothing else would tell."""
@@ -62,19 +74,18 @@ class ByteStream:
         if status.st_size < self._raw.tell() or status.st_size < self._size:
             raise DataFileError(f"{self.name}: became shorter while it was being read.")
 
-    def skip_to(self, offset: int) -> None:
-        """Go on at a place; a pipe, and what is packed, is read until there."""
-        if not self.is_pipe and not self.is_packed:
-            self._bytes.seek(offset)
-            self.offset = offset
-        while self.offset < offset and self.read(min(offset - self.offset, 1 << 20)):
-            pass
+    def close(self) -> None:
+        """Let go of the file."""
+        if not self.is_pipe:
+            self._raw.close()
 
     @property
     def fraction(self) -> float | None:
         """How much of the file has been read."""
         if not self._size:
             return None
+        if self._raw.closed:
+            return 1.0
         return float(min(1.0, self._raw.tell() / self._size))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ocoboost.encoding import NUMBER, TEXT
 from ocoboost.errors import DataFileError
-from ocoboost.stream.columns import BadRecord, Chunk, Columns, OnBad
+from ocoboost.stream.columns import BadRecord, Chunk, Columns
 from ocoboost.stream.opening import STANDARD_INPUT, unreadable
 
 ROWS_AT_A_TIME = 4096
@@ -18,10 +18,9 @@ ROWS_AT_A_TIME = 4096
 class Parquet:
     """A Parquet file, batch by batch; places and line numbers count rows."""
 
-    def __init__(self, path: str, columns: Columns, on_bad: OnBad) -> None:
+    def __init__(self, path: str, columns: Columns) -> None:
         self.name = path
         self.columns = columns
-        self.on_bad = on_bad
         self.row = 0
         try:
             import pyarrow as pa
@@ -69,6 +68,8 @@ class Parquet:
                     yield self._chunk(batch.slice(n_skipped), start)
         except OSError as error:
             raise unreadable(self.name, error) from error
+        finally:
+            self.file.close()
 
     @property
     def fraction(self) -> float | None:
@@ -82,8 +83,10 @@ class Parquet:
         for column in values.values():
             if isinstance(column, np.ndarray):
                 is_bad |= np.isinf(column)
-        for row in np.flatnonzero(is_bad).tolist():
-            self.on_bad(BadRecord(start + row + 1, self._what_is_wrong(values, labels, row)))
+        bad = [
+            BadRecord(start + row + 1, self._what_is_wrong(values, labels, row))
+            for row in np.flatnonzero(is_bad).tolist()
+        ]
         good = np.flatnonzero(~is_bad).tolist()
         is_all = len(good) == batch.num_rows
         if all(self.columns.kinds[name] == NUMBER for name in self.features):
@@ -93,9 +96,8 @@ class Parquet:
             cells = {name: _as_list(column) for name, column in values.items()}
             rows = [self.columns.row({name: cells[name][row] for name in self.features}) for row in good]
         lines = [start + row + 1 for row in good]
-        return Chunk(
-            start, start + batch.num_rows, start + 1, rows, [labels[row] for row in good] if labels else [], lines
-        )
+        labels = [labels[row] for row in good] if labels else []
+        return Chunk(start, start + batch.num_rows, start + 1, rows, labels, lines, bad)
 
     def _values(self, column: Any, name: str) -> Any:
         if self.columns.kinds[name] == NUMBER:

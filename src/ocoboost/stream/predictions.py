@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TextIO
 
 import numpy as np
@@ -13,7 +13,7 @@ from ocoboost.arrays import FloatArray
 from ocoboost.encoding import Label
 from ocoboost.errors import ModelFileError
 from ocoboost.online.protocol import StreamClassifier
-from ocoboost.stream.columns import Columns, OnBad
+from ocoboost.stream.columns import BadRecord, Columns
 from ocoboost.stream.sources import Source
 
 
@@ -42,19 +42,21 @@ class Predictor:
         self.unknown: list[str] = []
         self.absent: list[str] = []
 
-    def open(self, path: str, on_bad: OnBad, file_format: str | None, delimiter: str | None) -> Source:
+    def open(self, path: str, file_format: str | None, delimiter: str | None) -> Source:
         """The rows of a file; notes the columns that only the file or only the model has."""
-        source = Source(path, self.columns, on_bad, file_format=file_format, delimiter=delimiter)
+        source = Source(path, self.columns, file_format=file_format, delimiter=delimiter)
         known = self.columns.kinds
         self.unknown = [name for name in source.header if name not in known and name not in self.left_out]
         self.absent = [name for name in known if source.header and name not in source.header]
         return source
 
-    def predict(self, source: Source) -> Iterator[Predicted]:
-        """Chunk by chunk, what the model says."""
+    def predict(self, source: Source, on_bad: Callable[[BadRecord], object]) -> Iterator[Predicted]:
+        """Chunk by chunk, what the model says; ``on_bad`` is told of records that cannot be used."""
         state = self.model._state
         assert state is not None
         for chunk in source.chunks():
+            for bad in chunk.bad:
+                on_bad(bad)
             if len(chunk.rows):
                 state.check(chunk.rows)
                 answers = state.answer(chunk.rows)

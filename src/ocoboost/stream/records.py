@@ -14,7 +14,8 @@ from ocoboost.errors import DataFileError
 from ocoboost.stream.opening import ByteStream
 
 CHUNK_SIZE = 1 << 20
-FIRST_FROM_PIPE = 1 << 16  # the kinds of the columns are decided on the first chunk
+FIRST_SIZE = 1 << 18  # the kinds of the columns are decided on the first chunk, cell by cell
+FIRST_FROM_PIPE = 1 << 16
 LONGEST = 1 << 24
 
 
@@ -66,37 +67,32 @@ class Records:
 
     def chunks(self) -> Iterator[RawChunk]:
         """All records from here on."""
-        n_least = FIRST_FROM_PIPE if self.stream.is_pipe else CHUNK_SIZE
         start = self.offset
-        while True:
-            is_over = False
-            while len(self._left) < n_least:
-                data = self.stream.read(CHUNK_SIZE - len(self._left) if len(self._left) < CHUNK_SIZE else CHUNK_SIZE)
+        n_bytes = FIRST_FROM_PIPE if self.stream.is_pipe else _size_at(start)
+        is_over = False
+        while not (is_over and not self._left):
+            while len(self._left) < n_bytes and not is_over:
+                data = self.stream.read(CHUNK_SIZE if self.stream.is_pipe else n_bytes - len(self._left))
                 self._left += data
-                if not data:
-                    is_over = True
-                    break
-            end = len(self._left) if is_over else self._last_end()
-            if end == 0 and not is_over:
-                if len(self._left) > LONGEST:
-                    raise self._too_long("opens a quote that is not closed, or has no end,")
-                n_least = 2 * max(len(self._left), 1)
-                continue
+                is_over = not data
+            n_taken = len(self._left) if self.stream.is_pipe else min(n_bytes, len(self._left))
+            end = n_taken if is_over and n_taken == len(self._left) else self._last_end(n_taken)
             if end == 0:
-                return
+                if n_taken > LONGEST:
+                    raise self._too_long("opens a quote that is not closed, or has no end,")
+                n_bytes = 2 * max(n_taken, 1)
+                continue
             chunk = RawChunk(self._left[:end], start, start + end, self.line)
             self._left = self._left[end:]
             self.line += chunk.data.count(b"\n")
             start = chunk.end
-            n_least = 1 if self.stream.is_pipe else CHUNK_SIZE
+            n_bytes = 1 if self.stream.is_pipe else _size_at(start)
             yield chunk
-            if is_over:
-                return
 
-    def _last_end(self) -> int:
-        """The end of the last whole record that was read."""
+    def _last_end(self, n_bytes: int) -> int:
+        """The end of the last whole record among so many bytes."""
         data = self._left
-        end = data.rfind(b"\n") + 1
+        end = data.rfind(b"\n", 0, n_bytes) + 1
         if self.quote is None:
             return end
         n_quotes = data.count(self.quote, 0, end)
@@ -108,3 +104,8 @@ class Records:
 
     def _too_long(self, what: str) -> DataFileError:
         return DataFileError(f"{self.stream.name}, line {self.line:,}: {what} within {LONGEST >> 20} MiB.")
+
+
+def _size_at(start: int) -> int:
+    """How long a chunk is that begins there."""
+    return FIRST_SIZE if start < FIRST_SIZE else CHUNK_SIZE

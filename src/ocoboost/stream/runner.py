@@ -9,6 +9,7 @@ happened.
 from __future__ import annotations
 
 import time
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -24,7 +25,7 @@ from ocoboost.errors import DataFileError, ModelFileError
 from ocoboost.online.protocol import StreamClassifier
 from ocoboost.online.state import State
 from ocoboost.saving.model import read_model, write_model
-from ocoboost.stream.columns import BadRecord, Chunk, Columns, stop_at_bad
+from ocoboost.stream.columns import BadRecord, Chunk, Columns
 from ocoboost.stream.opening import STANDARD_INPUT, fingerprint
 from ocoboost.stream.scores import MOST_POINTS, Scores
 from ocoboost.stream.sources import Source
@@ -101,32 +102,29 @@ class Run:
 
     def steps(self) -> Iterator[None]:
         """Go through the file; yields after every block, when everything is consistent."""
-        settings = self.settings
-        self.source = Source(
-            self.path, self.columns, self._on_bad, file_format=settings.file_format, delimiter=settings.delimiter
-        )
-        place = self.place
-        self.n_bad = place.n_bad
-        n_skipped = place.n_learned
-        is_pipe = self.path == STANDARD_INPUT
-        n_bad_before = self.n_bad
-        for chunk in self.source.chunks(None if is_pipe else place.start, place.first_line):
+        settings, place = self.settings, self.place
+        self.source = Source(self.path, self.columns, file_format=settings.file_format, delimiter=settings.delimiter)
+        start = None if self.path == STANDARD_INPUT else place.start
+        n_skipped, n_bad = place.n_learned, place.n_bad
+        block = 1 if settings.delay else BLOCK
+        for chunk in self.source.chunks(start, place.first_line):
             self._check_labels(chunk)
-            here = Place(chunk.start, chunk.first_line, 0, n_bad_before)
-            n_bad_before = self.n_bad
-            block = 1 if settings.delay else BLOCK
-            for first in range(n_skipped, len(chunk.rows), block):
-                last = min(first + block, len(chunk.rows))
+            here = Place(chunk.start, chunk.first_line, 0, n_bad)
+            n_bad += len(chunk.bad)
+            end = self._end(chunk)
+            for first in range(n_skipped, end, block):
+                last = min(first + block, end)
                 with self._learning():
                     if settings.delay:
                         self._take(chunk, first, here._replace(n_learned=first))
                     else:
                         self._learn(chunk.rows[first:last], chunk.labels[first:last])
                         self.place = here._replace(n_learned=last)
-                if last % BLOCK == 0 or last == len(chunk.rows):
+                if last % BLOCK == 0 or last == end:
                     self._after_block()
                     yield
             n_skipped = max(0, n_skipped - len(chunk.rows))
+            self._take_bad(chunk, n_bad)
         while self._waiting:  # at the end of the file, all labels are there
             with self._learning():
                 self._answer_oldest()
@@ -149,7 +147,11 @@ class Run:
         """Predict and learn rows whose labels come at once."""
         seen = _Seen(labels)
         self.model._learn(rows, labels, np.ones(len(rows)), see=seen)
-        self._score(labels, seen.predictions, seen.shares)
+        state = self.model._state
+        assert state is not None
+        is_new = seen.indices < 0
+        seen.indices[is_new] = state.labels.indices([labels[row] for row in np.flatnonzero(is_new)])
+        self.scores.add(seen.indices, seen.predictions, seen.shares, len(state.labels))
 
     def _take(self, chunk: Chunk, number: int, place: Place) -> None:
         """Predict a row; learn the one whose label comes now."""
@@ -172,23 +174,28 @@ class Run:
     def _answer_oldest(self) -> None:
         rows, label, place, prediction, share = self._waiting.popleft()
         self.model._learn(rows, [label], np.ones(1))
-        self._score([label], np.array([prediction]), np.array([share]))
+        state = self.model._state
+        assert state is not None
+        index = state.labels.indices([label])
+        self.scores.add(index, np.array([prediction]), np.array([share]), len(state.labels))
         # Rows that wait are read again from the first of them on.
         self.place = self._waiting[0].place if self._waiting else place._replace(n_learned=place.n_learned + 1)
 
-    def _score(self, labels: list[Label], predictions: IntArray, shares: FloatArray) -> None:
-        state = self.model._state
-        assert state is not None
-        self.scores.add(state.labels.indices(labels), predictions, shares, len(state.labels))
-
     # -- what may be wrong ---------------------------------------------------------------------------------------------
 
-    def _on_bad(self, bad: BadRecord) -> None:
-        if self.settings.on_error == "stop":
-            stop_at_bad(self.source.name)(bad)
-        self.n_bad += 1
-        if len(self.bad) < 5:
-            self.bad.append(bad)
+    def _end(self, chunk: Chunk) -> int:
+        """How many rows of a chunk are to be used: those before a record at which the user wants to stop."""
+        if not chunk.bad or self.settings.on_error == "skip":
+            return len(chunk.rows)
+        return bisect_left(chunk.lines, chunk.bad[0].line)
+
+    def _take_bad(self, chunk: Chunk, n_bad: int) -> None:
+        """Stop at the records that cannot be used, or count them."""
+        if chunk.bad and self.settings.on_error == "stop":
+            self.finish()
+            raise chunk.bad[0].error(self.source.name)
+        self.n_bad = n_bad
+        self.bad += chunk.bad[: max(0, 5 - len(self.bad))]
 
     def _check_labels(self, chunk: Chunk) -> None:
         """A target that is no label would make a class of every row."""
@@ -272,6 +279,7 @@ class _Seen:
 
     def __init__(self, labels: list[Label]) -> None:
         self.labels = labels
+        self.indices: IntArray = np.full(len(labels), -1, dtype=np.int64)  # -1: the label appears with this row
         self.predictions: IntArray = np.full(len(labels), -1, dtype=np.int64)
         self.shares: FloatArray = np.zeros(len(labels))
         self.n_seen = 0
@@ -282,8 +290,8 @@ class _Seen:
         if answers.shares.shape[1] == 0:
             return
         self.predictions[first:last] = answers.labels
-        known = np.array([state.labels.find(label) for label in self.labels[first:last]], dtype=np.int64)
-        rows = np.flatnonzero(known >= 0)  # the others appear with their row
+        known = self.indices[first:last] = state.labels.indices(self.labels[first:last])
+        rows = np.flatnonzero(known >= 0)
         self.shares[first + rows] = answers.distributions[rows, known[rows]]
 
 

@@ -32,7 +32,9 @@ class Scores:
     def add(self, labels: IntArray, predictions: IntArray, shares: FloatArray, n_classes: int) -> None:
         """Count rows: their labels, what was predicted (-1: nothing), and D of their labels."""
         self._grow(n_classes)
-        np.add.at(self.counts, (labels, predictions), 1)
+        n_columns = self.counts.shape[1]
+        cells = labels * n_columns + predictions % n_columns  # -1 is the last column
+        self.counts += np.bincount(cells, minlength=self.counts.size).reshape(self.counts.shape)
         right = labels == predictions
         losses = -np.log(np.maximum(shares, LEAST))
         # One by one and in order: the sum does not depend on how the rows are cut into blocks.

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ocoboost.errors import DataFileError
-from ocoboost.stream.columns import Chunk, Columns, OnBad
+from ocoboost.stream.ahead import read_ahead
+from ocoboost.stream.columns import Chunk, Columns
 from ocoboost.stream.delimited import open_arff, open_csv
 from ocoboost.stream.json_lines import JsonLines
 from ocoboost.stream.opening import STANDARD_INPUT, ByteStream
@@ -50,7 +51,6 @@ class Source:
         self,
         path: str,
         columns: Columns,
-        on_bad: OnBad,
         *,
         file_format: str | None = None,
         delimiter: str | None = None,
@@ -60,15 +60,19 @@ class Source:
         self.format = file_format or format_of(path)
         self._records: Records | None = None
         if self.format == "parquet":
-            self._reader: Any = Parquet(path, columns, on_bad)
+            self._reader: Any = Parquet(path, columns)
             return
         self._stream = ByteStream(path)
-        if self.format == "csv":
-            self._reader, self._records = open_csv(self._stream, columns, on_bad, delimiter)
-        elif self.format == "arff":
-            self._reader, self._records = open_arff(self._stream, columns, on_bad)
-        else:
-            self._reader, self._records = JsonLines(self._stream, columns, on_bad), Records(self._stream, None)
+        try:
+            if self.format == "csv":
+                self._reader, self._records = open_csv(self._stream, columns, delimiter)
+            elif self.format == "arff":
+                self._reader, self._records = open_arff(self._stream, columns)
+            else:
+                self._reader, self._records = JsonLines(self._stream, columns), Records(self._stream, None)
+        except DataFileError:
+            self._stream.close()
+            raise
 
     @property
     def name(self) -> str:
@@ -86,12 +90,16 @@ class Source:
         return self._reader.fraction if self._records is None else self._stream.fraction
 
     def chunks(self, start: int | None = None, first_line: int = 1) -> Iterator[Chunk]:
-        """All rows; with ``start``, those from where a chunk began."""
+        """All rows, once; with ``start``, those from where a chunk began. Files are read one chunk ahead."""
         if self._records is None:
-            yield from self._reader.chunks(start or 0)
+            yield from read_ahead(self._reader.chunks(start or 0))
             return
         records = self._records
-        if start is not None:
-            self._stream.skip_to(start)
-            records = Records(self._stream, records.quote, first_line)
-        yield from self._reader.chunks(records)
+        try:
+            if start is not None:
+                self._stream.skip_to(start)
+                records = Records(self._stream, records.quote, first_line)
+            chunks = self._reader.chunks(records)
+            yield from chunks if self._stream.is_pipe else read_ahead(chunks)
+        finally:
+            self._stream.close()
