@@ -186,14 +186,14 @@ def test_without_pyarrow_the_same_rows(tmp_path, monkeypatch):
 
 
 def test_a_pipe_is_read_as_it_comes(monkeypatch):
-    class Pipe(io.RawIOBase):
-        pieces = [b"a,y\n1", b",u\n2,v\n", b'"3', b'",u\n']
+    pieces = [b"a,y\n1", b",u\n2,v\n", b'"3', b'",u\n']
 
+    class Pipe(io.RawIOBase):
         def readable(self):
             return True
 
         def readinto(self, buffer):
-            piece = self.pieces.pop(0) if self.pieces else b""
+            piece = pieces.pop(0) if pieces else b""
             buffer[: len(piece)] = piece
             return len(piece)
 
@@ -235,6 +235,5 @@ def test_a_file_that_vanishes_or_shrinks_is_noticed(tmp_path):
         assert stream.read(10)
         harm()
         with pytest.raises(DataFileError, match=r"was deleted|became shorter"):
-            while stream.read(1000):
-                pass
+            list(iter(lambda: stream.read(1000), b""))  # noqa: B023
         stream.close()

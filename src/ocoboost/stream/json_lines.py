@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ocoboost.encoding import NUMBER, TEXT, Label
+from ocoboost.errors import DataFileError
 from ocoboost.stream.columns import BadRecord, Chunk, Columns, matrix_of
 from ocoboost.stream.delimited import decode
 from ocoboost.stream.opening import ByteStream
@@ -38,6 +39,8 @@ class JsonLines:
                 continue
             try:
                 label, row = self._parse(text)
+            except DataFileError:  # of the whole file
+                raise
             except ValueError as error:
                 bad.append(BadRecord(number, str(error)))
                 continue
