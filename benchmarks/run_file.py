@@ -55,7 +55,7 @@ def resident() -> float:
 
 def trace_memory(path: str, model: str, budget: int) -> None:
     """Print rows, MB and accuracy after every block (in a process of its own)."""
-    run = runner.Run(make_model(Model(model), budget, 256.0, 1, 1), path, runner.Settings("label"))
+    run = runner.Run(make_model(Model(model), budget, None, 1, 1), path, runner.Settings("label"))
     for _ in run.steps():
         print(json.dumps([run.scores.n_rows, resident(), run.scores.accuracy]), flush=True)
 
@@ -81,12 +81,12 @@ def measure_speed(path: Path, model: str, budget: int, repeats: int) -> dict[str
     X, y = read_file(path)
     ratios, arrays, files = [], [], []
     for repeat in range(-1, repeats):  # the first time warms up
-        classifier = make_model(Model(model), budget, 256.0, 1, 1)
+        classifier = make_model(Model(model), budget, None, 1, 1)
         started = time.perf_counter()
         for first in range(0, len(X), runner.BLOCK):
             classifier.predict_learn_many(X[first : first + runner.BLOCK], y[first : first + runner.BLOCK])
         array = time.perf_counter() - started
-        run = runner.Run(make_model(Model(model), budget, 256.0, 1, 1), str(path), runner.Settings("label"))
+        run = runner.Run(make_model(Model(model), budget, None, 1, 1), str(path), runner.Settings("label"))
         started = time.perf_counter()
         for _ in run.steps():
             pass

@@ -54,7 +54,7 @@ def test_the_scores_are_those_of_predict_learn_many(tmp_path, with_text):
         rows = list(csv.DictReader(file))
     labels = [row.pop("label") for row in rows]
     X = [{name: cell if cell in ("red", "blue") else float(cell) for name, cell in row.items()} for row in rows]
-    model = ocoboost.OnlineAgnosticBoostClassifier(budget=12, max_size=256, seed=1)
+    model = ocoboost.OnlineAgnosticBoostClassifier(budget=12, max_size=32.0, seed=1)
     predictions = model.predict_learn_many(X, labels)
     assert result["accuracy"] == np.mean(np.array(predictions, dtype=object) == np.array(labels))
     assert result["labels"] == model.classes_
@@ -126,7 +126,7 @@ def test_a_resumed_run_ends_in_the_same_file(tmp_path, delay, n_steps):
     options = [path, *SMALL, "--delay", str(delay)]
     assert ocoboost_("run", *options, "--save", tmp_path / "whole.oco").exit_code == 0
 
-    model = ocoboost.OnlineAgnosticBoostClassifier(budget=6, max_size=256.0, seed=1, n_jobs=1)
+    model = ocoboost.OnlineAgnosticBoostClassifier(budget=6, max_size=32.0, seed=1, n_jobs=1)
     run = runner.Run(model, str(path), runner.Settings("label", delay=delay), save_to=str(tmp_path / "part.oco"))
     run.save_every = 0.0
     steps = run.steps()

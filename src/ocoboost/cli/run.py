@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ocoboost.online.protocol import StreamClassifier
     from ocoboost.stream.runner import Run
 
+MEMORY_PER_LEARNER = 1.25  # MiB; in all at least the other
+LEAST_MEMORY = 32.0
 INTERRUPTED = 130  # what a shell expects of a program that was stopped by Ctrl-C
 
 
@@ -56,7 +58,9 @@ def run(
     target: Annotated[str | None, typer.Option(help="The column that holds the labels.")] = None,
     model: Annotated[Model, typer.Option(help="What learns.")] = Model.AGNOSTIC,
     budget: Annotated[int, typer.Option(min=1, help="Weak learners in all.")] = 200,
-    max_memory: Annotated[float, typer.Option(min=1, help="MiB for the learners; full trees grow no more.")] = 256,
+    max_memory: Annotated[
+        float | None, typer.Option(min=1, help="MiB for the learners, 1.25 for each if not given.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Fixes every draw.")] = 1,
     jobs: Annotated[int, typer.Option(min=-1, help="Threads; -1 for all cores. Changes no number.")] = 1,
     delay: Annotated[int, typer.Option(min=0, help="Rows that are predicted before a row's label comes.")] = 0,
@@ -108,10 +112,12 @@ def run(
         raise typer.Exit(INTERRUPTED)
 
 
-def make_model(model: Model, budget: int, max_memory: float, seed: int, jobs: int) -> StreamClassifier:
-    """A fresh model within its memory."""
+def make_model(model: Model, budget: int, max_memory: float | None, seed: int, jobs: int) -> StreamClassifier:
+    """A fresh model within its memory; trees that have used their share up grow no more."""
     import ocoboost
 
+    if max_memory is None:
+        max_memory = max(LEAST_MEMORY, MEMORY_PER_LEARNER * budget)
     shared: dict[str, Any] = {"seed": seed, "n_jobs": jobs}
     if model == Model.AGNOSTIC:
         return ocoboost.OnlineAgnosticBoostClassifier(budget=budget, max_size=max_memory, **shared)
