@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ocoboost.online.mbbm import OnlineMBBMClassifier
     from ocoboost.online.mondrian import MondrianTrees
     from ocoboost.online.realizable import OnlineRealizableBoostClassifier
+    from ocoboost.saving.model import load, save
 
 __all__ = [
     "AdaBoostOLMClassifier",
@@ -36,6 +37,8 @@ __all__ = [
     "OnlineRealizableBoostClassifier",
     "RealizableBoostClassifier",
     "StumpExperts",
+    "load",
+    "save",
 ]
 
 _HOMES = {
@@ -52,6 +55,8 @@ _HOMES = {
     "OnlineRealizableBoostClassifier": "ocoboost.online.realizable",
     "RealizableBoostClassifier": "ocoboost.batch.realizable",
     "StumpExperts": "ocoboost.online.experts",
+    "load": "ocoboost.saving.model",
+    "save": "ocoboost.saving.model",
 }
 
 

@@ -26,6 +26,7 @@ class Choice(NamedTuple):
     start: str
     votes: str
     pool: str
+    max_size: float | None = None  # MiB for its learners
 
     @property
     def name(self) -> str:
