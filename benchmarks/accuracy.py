@@ -50,7 +50,7 @@ DATASETS = ("balance", "cars", "landsat", "segment", "mice", "yeast", "abalone")
 
 @cache
 def load(name: str, data_dir: Path | None) -> datasets.Stream:
-    return datasets.imputed(datasets.load(name, data_dir))
+    return datasets.load(name, data_dir)
 
 
 def predict_learn(model: str, rows: datasets.Stream, labels: list[Any], seed: int) -> list[Any]:

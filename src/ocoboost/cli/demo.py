@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 from rich.table import Table
 
+_NUMERIC = ("balance", "segment")
 _BLOCKS = "▁▂▃▄▅▆▇█"
 
 
@@ -25,8 +26,8 @@ def demo(
     from ocoboost.bench.demo import Run, contestants, race
     from ocoboost.bench.noise import flip
 
-    if dataset not in datasets.NUMERIC:  # River's Mondrian trees take numbers only
-        choices = ", ".join(datasets.NUMERIC)
+    if dataset not in _NUMERIC:  # River's Mondrian trees take numbers only
+        choices = ", ".join(_NUMERIC)
         raise typer.BadParameter(f"must be one of {choices}, got {dataset!r}", param_hint="--dataset")
     rows = datasets.shuffled(datasets.load(dataset), seed)
     taught = flip([y for _, y in rows], noise, seed=seed)
