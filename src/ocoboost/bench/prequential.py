@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -55,13 +56,12 @@ def _stream_ours(model: StreamClassifier, X: Sequence[Any], labels: Sequence[Any
         known = list(state.labels.known)
         distributions.extend((known, distribution) for distribution in answers.distributions)
 
-    is_mixture = isinstance(model, OnlineAgnosticBoostClassifier)
     edges = np.linspace(0, len(X), N_PIECES + 1).astype(int)
-    for first, last in zip(edges[:-1], edges[1:], strict=True):
+    for first, last in pairwise(edges):
         began = time.perf_counter()
         model._learn(*model._read(X[first:last], list(labels[first:last]), None), see=see)
         trace.seconds += time.perf_counter() - began
-        if is_mixture and last > first:
+        if isinstance(model, OnlineAgnosticBoostClassifier) and last > first:
             trace.weights.append(model.member_weights_)
     seed = np.uint64(model._ready().seed)
     trace.drawn = [

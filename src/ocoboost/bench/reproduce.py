@@ -6,6 +6,7 @@ nothing in hindsight: the agnostic booster over the same stumps with ``gamma="au
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -170,7 +171,7 @@ class Cell:
         mean, error = self.interval(measure)
         if self.published is None or len(self.best) < 2:
             return False
-        return abs(mean - self.published.accuracy) > 2 * (error**2 + self.published.error**2) ** 0.5
+        return abs(mean - self.published.accuracy) > 2 * math.hypot(error, self.published.error)
 
 
 def _chosen_by(measure: str) -> str:
@@ -191,7 +192,9 @@ def cells(settings: Settings, store: Store) -> dict[tuple[str, str], Cell]:
             if all(result is not None for _, result in pairs)
         ]
         if whole:
-            best = {by: [max(pairs, key=lambda pair: pair[1][by]) for pairs in whole] for by in ("whole", "whole_drawn")}
+            best = {
+                by: [max(pairs, key=lambda pair: pair[1][by]) for pairs in whole] for by in ("whole", "whole_drawn")
+            }
             runs = {by: [result for _, result in pairs] for by, pairs in best.items()}
             found[at] = Cell(*at, runs, [job["gamma"] for job, _ in best[primary(at[0])]])
     return found

@@ -54,6 +54,10 @@ class Band(NamedTuple):
     low: Sequence[float] | FloatArray
     high: Sequence[float] | FloatArray
 
+    def after(self, n_points: int) -> Band:
+        """Without the first points."""
+        return Band(*(values[n_points:] for values in self))
+
 
 class Interval(NamedTuple):
     """A number and its standard error; the error of a single run is not known, and 0 here."""
