@@ -8,11 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from urllib.error import URLError
 
 import pytest
+import sklearn.datasets
 from typer.testing import CliRunner
 
 from ocoboost.bench import datasets, paper, reproduce
+from ocoboost.bench.datasets.files import DATA_VARIABLE
 from ocoboost.bench.jobs import Store
 from ocoboost.cli import app
 from ocoboost.cli.compare import sparkline
@@ -142,12 +145,20 @@ def test_help_is_shown_when_nothing_is_asked():
         assert command in result.stdout
 
 
-def test_the_datasets_are_listed():
+def test_the_datasets_are_listed(monkeypatch):
+    def fetch(**options):
+        raise URLError("no route to host")
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
+    monkeypatch.delenv(DATA_VARIABLE, raising=False)
+    datasets.load_raw.cache_clear()
     listed = json.loads(invoke("datasets", "--json").stdout)
     assert [entry["name"] for entry in listed] == list(paper.DATASETS)
     text = invoke("datasets", "--check").stdout
     assert "Siegler" in text
     assert "CC BY 4.0" in text
+    assert text.count("agrees") == 6
+    assert "missing:" in text
 
 
 def test_sparklines_rise():

@@ -116,9 +116,7 @@ def _fetch_mice(where: str) -> Stream:
 
     try:
         with _time_limit(_SECONDS_TO_CONNECT):
-            found: Any = fetch_openml(
-                data_id=_MICE_ON_OPENML, as_frame=False, parser="liac-arff", n_retries=1, delay=0.1
-            )
+            found: Any = fetch_openml(data_id=_MICE_ON_OPENML, as_frame=False, parser="liac-arff", n_retries=0)
     except OSError as error:
         reason = getattr(error, "reason", error)
         raise DatasetMissingError(f"{where}, and OpenML could not be reached: {reason}") from error
