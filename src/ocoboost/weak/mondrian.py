@@ -50,7 +50,7 @@ class MondrianEnsemble(NativeEnsemble):
         if learning and (self.nominal.names or self.version != piece.schema.version):
             self.version = piece.schema.version
             self._grow_places(piece.schema)
-        places = block[:, self.columns]
+        places = np.take(block, self.columns, axis=1)  # row by row in memory: another order is compiled anew
         if self.codes.max(initial=NUMBER) != NUMBER:
             is_code = self.codes != NUMBER
             cells = places[:, is_code]
