@@ -6,9 +6,8 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,13 +16,15 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn
 from rich.table import Table
 
+from ocoboost.cli.mistakes import one_line
+from ocoboost.cli.studies import INTERRUPTED, AsJson, command
+
 if TYPE_CHECKING:
     from ocoboost.online.protocol import StreamClassifier
     from ocoboost.stream.runner import Run
 
 MEMORY_PER_LEARNER = 1.25  # MiB; in all at least the other
 LEAST_MEMORY = 32.0
-INTERRUPTED = 130  # what a shell expects of a program that was stopped by Ctrl-C
 
 
 class Model(StrEnum):
@@ -73,12 +74,12 @@ def run(
     text: Annotated[list[str] | None, typer.Option(help="A column of numbers to read as text.")] = None,
     file_format: Annotated[Format | None, typer.Option("--format", help="If the ending does not tell.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="Of CSV, if the first line does not tell.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Predict each row of a file, then learn it; tell how well that went."""
     from ocoboost.stream import runner
 
-    with users_mistakes():
+    with one_line():
         if resume is None:
             if target is None:
                 raise typer.BadParameter("say which column holds the labels", param_hint="--target")
@@ -103,7 +104,7 @@ def run(
         speed = (this.scores.n_rows - n_before) / max(time.perf_counter() - started, 1e-9)
         summary = _summary(this, speed)
         if report is not None:
-            _write_report(report, this, summary)
+            write_report(report, this, summary)
     if as_json:
         typer.echo(json.dumps(summary, indent=2))
     else:
@@ -134,18 +135,6 @@ def make_model(model: Model, budget: int, max_memory: float | None, seed: int, j
         ocoboost.HoeffdingTrees(max_size=max_memory), n_learners=budget, **shared
     )
     return booster
-
-
-@contextmanager
-def users_mistakes() -> Iterator[None]:
-    """One line and exit code 2 for what the user can put right."""
-    from ocoboost.errors import DataFileError, InvalidInputError, InvalidParameterError, ModelFileError
-
-    try:
-        yield
-    except (DataFileError, InvalidInputError, InvalidParameterError, ModelFileError) as error:
-        typer.echo(f"ocoboost: {' '.join(str(error).split())}", err=True)
-        raise typer.Exit(2) from None
 
 
 def character(delimiter: str | None) -> str | None:
@@ -261,5 +250,12 @@ def _confusion(summary: dict[str, Any]) -> Table:
     return table
 
 
-def _write_report(path: str, this: Run, summary: dict[str, Any]) -> None:
-    raise typer.BadParameter("reports are not there yet", param_hint="--report")
+def write_report(path: str, this: Run, summary: dict[str, Any]) -> None:
+    from ocoboost import report
+    from ocoboost.report import stream
+
+    facts = report.provenance(command(), seed=summary["seed"], model=summary["model"], file=summary["file"])
+    try:
+        report.write(stream.page(this, summary, facts), Path(path))
+    except OSError as error:
+        raise typer.BadParameter(f"{path} cannot be written ({error.strerror})", param_hint="--report") from error
