@@ -98,11 +98,9 @@ def run(
             if target not in (None, this.settings.target):
                 raise typer.BadParameter(f"{resume} learns {this.settings.target!r}", param_hint="--target")
         this.save_to, this.save_every = save or resume, save_every
-        started = time.perf_counter()
-        n_before = this.scores.n_rows
-        was_interrupted = _go(this, is_quiet=as_json)
-        speed = (this.scores.n_rows - n_before) / max(time.perf_counter() - started, 1e-9)
-        summary = _summary(this, speed)
+        clock = Clock()
+        was_interrupted = _go(this, clock, is_quiet=as_json)
+        summary = _summary(this, clock.speed)
         if report is not None:
             write_report(report, this, summary)
     if as_json:
@@ -145,7 +143,23 @@ def character(delimiter: str | None) -> str | None:
     raise typer.BadParameter(f"must be one character, or tab, got {delimiter!r}", param_hint="--delimiter")
 
 
-def _go(this: Run, *, is_quiet: bool) -> bool:
+class Clock:
+    """Rows per second since the first block: before that, kernels are compiled."""
+
+    def __init__(self) -> None:
+        self._first: tuple[float, int] | None = None
+        self.speed = 0.0
+
+    def tick(self, n_rows: int) -> None:
+        """So many rows are done."""
+        now = time.perf_counter()
+        if self._first is None:
+            self._first = now, n_rows
+        else:
+            self.speed = (n_rows - self._first[1]) / max(now - self._first[0], 1e-9)
+
+
+def _go(this: Run, clock: Clock, *, is_quiet: bool) -> bool:
     """Run to the end, or until Ctrl-C; whether it was that."""
     was_asked: list[bool] = []
 
@@ -159,16 +173,15 @@ def _go(this: Run, *, is_quiet: bool) -> bool:
     try:
         with _progress(is_quiet) as progress:
             bar = progress.add_task("", total=None, rows=0, speed=0.0, accuracy=0.0)
-            started, n_before = time.perf_counter(), this.scores.n_rows
             for _ in this.steps():
                 scores, fraction = this.scores, this.source.fraction
-                speed = (scores.n_rows - n_before) / (time.perf_counter() - started)
+                clock.tick(scores.n_rows)
                 progress.update(
                     bar,
                     total=None if fraction is None else 1.0,
                     completed=fraction or 0.0,
                     rows=scores.n_rows,
-                    speed=speed,
+                    speed=clock.speed,
                     accuracy=scores.accuracy,
                 )
                 if was_asked:
@@ -204,7 +217,7 @@ def _summary(this: Run, speed: float) -> dict[str, Any]:
         "skipped_rows": this.n_bad,
         "delay": this.settings.delay,
         "seed": this.model.seed,
-        "rows_per_second": speed,
+        "rows_per_second": speed,  # 0 if all was one block
         "saved": this.save_to,
     }
 
@@ -235,7 +248,8 @@ def _show(this: Run, summary: dict[str, Any]) -> None:
     console.print(table)
     if len(summary["labels"]) <= 12:
         console.print(_confusion(summary))
-    console.print(f"{summary['rows_per_second']:,.0f} rows/s, seed {summary['seed']}")
+    speed = f"{summary['rows_per_second']:,.0f} rows/s, " if summary["rows_per_second"] else ""
+    console.print(f"{speed}seed {summary['seed']}")
     if this.save_to is not None:
         console.print(f"model saved in {this.save_to}", soft_wrap=True)
 
