@@ -12,6 +12,7 @@ from ocoboost.report.page import Figure, Page, Part, Section, Table
 from ocoboost.stream.runner import Run
 
 MOST_LABELS = 40  # in a confusion matrix that one can read
+MOST_POINTS = 40  # of a curve
 
 
 def page(run: Run, summary: Mapping[str, Any], facts: Mapping[str, str]) -> Page:
@@ -40,20 +41,21 @@ def _scores(summary: Mapping[str, Any]) -> list[Part]:
 
 def _curve(run: Run) -> Figure:
     curve = run.scores.curve
-    points = curve.points() or [(run.scores.n_rows, run.scores.accuracy)]
-    ends = np.array([end for end, _ in points], dtype=float)
-    recent = np.array([share for _, share in points])
-    so_far = 100.0 * np.cumsum(recent) / np.arange(1, len(recent) + 1)
-    error = 200.0 * np.sqrt(recent * (1.0 - recent) / curve.window)  # two standard errors of a share
-    middle = 100.0 * recent
-    name = f"in {curve.window:,} rows" if curve.window > 1 else "of each row"
+    n_joined = max(1, -(-len(curve.right) // MOST_POINTS))  # windows to a point
+    n_points = len(curve.right) // n_joined
+    right = np.array(curve.right[: n_points * n_joined], dtype=float).reshape(n_points, n_joined).sum(axis=1)
+    window = n_joined * curve.window
+    ends = window * np.arange(1.0, n_points + 1)
+    share = right / window
+    error = 200.0 * np.sqrt(share * (1.0 - share) / window)  # two standard errors
+    recent, so_far = 100.0 * share, 100.0 * np.cumsum(right) / ends
     bands = {
-        name: figures.Band(middle, np.maximum(middle - error, 0.0), np.minimum(middle + error, 100.0)),
+        f"in {window:,} rows": figures.Band(recent, np.maximum(recent - error, 0.0), np.minimum(recent + error, 100.0)),
         "so far": figures.Band(so_far, so_far, so_far),
     }
     svg = figures.lines("Accuracy", ends, bands, x_label="rows", y_label="accuracy, %")
     caption = "The band is two standard errors of a share, as if the rows were independent."
-    return Figure({"accuracy through the stream": svg}, caption, wide=True)
+    return Figure({"accuracy through the stream": svg}, caption)
 
 
 def _weights(run: Run) -> Figure:
@@ -61,7 +63,7 @@ def _weights(run: Run) -> Figure:
     x = [n_rows for n_rows, _ in run.weights]
     parts = {name: [weights[number] for _, weights in run.weights] for number, name in enumerate(names)}
     svg = figures.shares("Weights of the members", x, parts)
-    return Figure({"weights of the members of the mixture through the stream": svg}, "By learner and gamma.", wide=True)
+    return Figure({"weights of the members of the mixture through the stream": svg}, "By learner and gamma.")
 
 
 def _confusion(summary: Mapping[str, Any]) -> Part:
