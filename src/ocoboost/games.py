@@ -140,7 +140,7 @@ def pool(
     pool_row(games.labels, games.distributions, row, n_classes, vote)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")  # inlined twice over, Numba 0.68 loses the write to label_votes
+@_inlined
 def pool_row(
     label_votes: FloatArray, distribution_votes: FloatArray, row: int, n_classes: int, vote: FloatArray
 ) -> int:

@@ -211,7 +211,6 @@ def _weights(cells: Cells, names: Sequence[str]) -> Figure:
             weights = np.array(run["weights"])
             x = run["rows"] * np.arange(1, len(weights) + 1) / len(weights)
             titles = [member.rsplit(", ", 1)[-1] for member in run["members"]]
-            titles[-1] = "one stump, unboosted"
             parts = dict(zip(titles, weights.T, strict=True))
             panels[f"{name.capitalize()}: weight of each gamma by rows"] = figures.shares(name.capitalize(), x, parts)
     return Figure(panels, "Weights of the boosters in the mixture, first shuffle.")
