@@ -193,11 +193,13 @@ def confusion(title: str, labels: Sequence[str], counts: np.ndarray[Any, Any]) -
         figure, axes = _panel(title, "", height=PANEL[0] * 0.92)
         axes.grid(visible=False)
         for (truth, predicted), share in np.ndenumerate(rows):
+            if share == 0.0:
+                continue
             colour = SERIES[0] if truth == predicted else SERIES[1]
             axes.fill_between(
                 [predicted - 0.47, predicted + 0.47], truth - 0.47, truth + 0.47, color=colour, alpha=share, linewidth=0
             )
-            if n_labels <= 12 and counts[truth, predicted]:
+            if n_labels <= 12:
                 axes.text(predicted, truth, f"{int(counts[truth, predicted])}", ha="center", va="center", size=7)
         places = range(n_labels)
         axes.set_xticks(places, labels, rotation=90 if max(map(len, labels)) > 2 else 0, size=min(8, 110 / n_labels))
