@@ -7,11 +7,15 @@ import typer
 from ocoboost.cli.compare import compare
 from ocoboost.cli.datasets import datasets
 from ocoboost.cli.mistakes import OneLineErrors
+from ocoboost.cli.predict import predict
 from ocoboost.cli.reproduce import reproduce
+from ocoboost.cli.run import run
 
 app = typer.Typer(add_completion=False, cls=OneLineErrors)
 app.command()(reproduce)
 app.command()(compare)
+app.command()(run)
+app.command()(predict)
 app.command()(datasets)
 
 

@@ -26,6 +26,7 @@ class Choice(NamedTuple):
     start: str
     votes: str
     pool: str
+    max_size: float | None = None  # MiB for its learners
     is_boosted: bool = True
 
     @property
