@@ -70,9 +70,9 @@ def lines(title: str, x: Sequence[float] | FloatArray, bands: Mapping[str, Band]
     """Lines with bands: learning curves, or accuracy by noise level."""
     with mpl.rc_context(_STYLE):
         figure, axes = _panel(title, y_label, height=_height(len(bands)))
-        for colour, (name, band) in zip(_colours(len(bands)), bands.items(), strict=True):
+        for number, (colour, (name, band)) in enumerate(zip(_colours(len(bands)), bands.items(), strict=True)):
             axes.fill_between(x, band.low, band.high, color=colour, alpha=0.18, linewidth=0)
-            axes.plot(x, band.middle, color=colour, label=name)
+            axes.plot(x, band.middle, "-" if number < len(SERIES) else "--", color=colour, label=name)
         axes.set_xlabel(x_label)
         axes.margins(x=0.01)
         if max(x) >= 1000:
