@@ -140,7 +140,12 @@ def pool(
     pool_row(games.labels, games.distributions, row, n_classes, vote)
 
 
-@_inlined
+# Not inlined by Numba (LLVM does it): a borrowed array has no owner, and Numba drops inlined stores to such an array
+# if nothing after them reads it.
+_not_inlined = njit(cache=True, nogil=True, error_model="numpy")
+
+
+@_not_inlined
 def pool_row(
     label_votes: FloatArray, distribution_votes: FloatArray, row: int, n_classes: int, vote: FloatArray
 ) -> int:
