@@ -15,10 +15,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.cascade import Answers, answer
+from ocoboost.cascade import Answers, Cascade, answer
 from ocoboost.encoding import Additions, Label, Labels, Piece, Row, Schema
 from ocoboost.errors import InvalidInputError, WeakLearnerError
 from ocoboost.mixture import Mixture, mix_answers
+from ocoboost.theory.record import Record, RecordingCascade
 from ocoboost.weak.contract import Block, WeakEnsemble
 
 # Longer blocks are cut too: every member holds its votes on a piece until the next has voted.
@@ -77,6 +78,7 @@ class State:
     n_rows: int = 0
     broken: str = ""  # why no more may be learned
     mixture: Mixture | None = field(init=False, default=None)
+    record: Record | None = field(init=False, default=None)  # of the rows since `start_recording`
 
     def __post_init__(self) -> None:
         if len(self.members) > 1:
@@ -142,9 +144,24 @@ class State:
             for cascade, ensemble in self.members
         ]
         if self.mixture is None:
+            if self.record is not None:
+                self.record.add(self.n_rows, n_classes, piece.codes, indices, weights, None)
             return self.members[0].cascade.answer(pooled[0]) if has_to_answer else Answers.none(len(piece))
         experts = self._experts(pooled)
-        return _mixed(experts, self.mixture.learn(experts.distributions, indices, weights))
+        answers = _mixed(experts, self.mixture.learn(experts.distributions, indices, weights))
+        if self.record is not None:
+            chances = answers.distributions[np.arange(len(indices)), indices]
+            self.record.add(self.n_rows, n_classes, piece.codes, indices, weights, chances)
+        return answers
+
+    def start_recording(self) -> Record:
+        """From now on keep what the players see; if that is done already, the record so far."""
+        if self.record is None:
+            cascades = [cascade for cascade, _ in self.members if isinstance(cascade, Cascade)]
+            self.record = Record([RecordingCascade.of(cascade) for cascade in cascades])
+            pairs = zip(self.members, self.record.members, strict=True)
+            self.members = [member._replace(cascade=cascade) for member, cascade in pairs]
+        return self.record
 
     def answer(self, rows: Sequence[Row]) -> Answers:
         """What is said to rows that were checked."""

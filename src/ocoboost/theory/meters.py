@@ -1,0 +1,353 @@
+"""The account of a run: where the regret of a booster comes from.
+
+Every run of Algorithms 1 and 4, whatever its learners, labels and draws, satisfies for every rival (any sequence of
+labels, and so the best hypothesis of any class), in gains, summed over rows:
+
+    regret  =  players + learners + draws + pooling - projection - relabelling
+
+    players       regret of the rows' games, over N: shrinks with more learners, like 1 / sqrt(N)
+    learners      (gamma * the rival's gain on what was taught - the learners' gain on it) / gamma, on average over
+                  learners: shrinks with better learners, or more rows to learn from
+    draws         luck of random relabelling, zero on average; zero if lessons are fractional
+    pooling       what is lost (or won) by pooling other votes than the players see
+    projection    what the projection lemma leaves on the table; never negative
+    relabelling   the same for the lemma that compares rival and label on a play; never negative
+
+Theorem 1 is this line with the last two dropped. The proof is the paper's, with an equality where it has a lemma.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.cascade import answer
+from ocoboost.encoding import Labels
+from ocoboost.errors import InvalidInputError
+from ocoboost.oco.players import PLAYERS
+from ocoboost.regimes import REALIZABLE
+from ocoboost.theory import bounds, replay
+from ocoboost.theory.record import Record, RecordingCascade, Stretch, joined
+
+NORMAL_95 = 1.959964
+# Below this average regret, in gains, there is nothing to advise about.
+SMALL_REGRET = 0.02
+
+
+class HypothesisClass(Protocol):
+    """A class whose best member can be found exactly."""
+
+    def best_in_class(self, X: FloatArray, gains: FloatArray) -> tuple[float, Any]:
+        """The largest ``sum_t gains[t, h(X[t])]`` over the class, and the hypothesis that has it."""
+
+
+@dataclass(frozen=True)
+class Constants:
+    """One hypothesis per label, which always says that label.
+
+    >>> Constants().best_in_class(np.zeros((2, 0)), np.array([[1.0, 0.0], [0.0, 3.0]]))[0]
+    3.0
+    """
+
+    def best_in_class(self, X: FloatArray, gains: FloatArray) -> tuple[float, Any]:
+        totals = gains.sum(axis=0)
+        best = int(totals.argmax())
+        return float(totals[best]), lambda X: np.full(len(X), best, dtype=np.int64)
+
+
+class Advantage(NamedTuple):
+    """How much of the rival's edge over guessing a learner has on what it was taught; NaN if the rival has none."""
+
+    estimated_gamma: float
+    low: float  # of a 95 % confidence interval
+    high: float
+
+
+class Parts(NamedTuple):
+    """The terms of the account, averages per row in gains."""
+
+    players: float
+    learners: float
+    draws: float
+    pooling: float
+    projection: float
+    relabelling: float
+
+    @property
+    def regret(self) -> float:
+        """What they add up to."""
+        return self.players + self.learners + self.draws + self.pooling - self.projection - self.relabelling
+
+
+@dataclass(frozen=True)
+class Report:
+    """An account at one time. Regrets are averages per row in gains: twice those in mistakes."""
+
+    rival: str
+    member: int
+    n_members: int
+    regime: str
+    relabel: str
+    gamma: float
+    n_rows: int
+    n_classes: int
+    n_learners: int
+    rival_accuracy: float
+    accuracy: float  # expected, of labels drawn from D
+    regret: float  # measured: from D, the labels and the rival
+    parts: Parts
+    guessing_price: float  # the part of `parts.learners` that is due to gamma and the number of labels alone
+    player_bound: float  # the most that `parts.players` can be
+    bound: float  # Theorem 1 with the measured regret of the learners and the players' bound
+    advantages: list[Advantage]
+    whole_regret: float  # of the mixture, if there are several members
+
+    @property
+    def estimated_gamma(self) -> Advantage:
+        """The learners' median advantage, and the medians of their limits."""
+        return Advantage(*(float(np.median(column)) for column in zip(*self.advantages, strict=True)))
+
+    @property
+    def advice(self) -> str:
+        """One sentence: more learners, better ones, or neither."""
+        players, learners = self.parts.players, self.parts.learners
+        if self.regret <= SMALL_REGRET:
+            return f"Nothing to do: the booster is not behind {self.rival}; try a larger class of rivals."
+        if players >= learners:
+            return (
+                f"Add learners: the players' part ({players:.3f}) is larger than the learners' ({learners:.3f}), and "
+                f"shrinks like 1 / sqrt(N)."
+            )
+        edge = self.estimated_gamma.estimated_gamma
+        if self.guessing_price > 0.5 * learners and edge > 0.0:
+            return (
+                f"Raise gamma: {self.guessing_price:.3f} of the learners' part ({learners:.3f}) is the price of "
+                f"gamma = {self.gamma:g} with {self.n_classes} labels, whatever the learners."
+            )
+        about = f"; their advantage is about {edge:.2f}, gamma is {self.gamma:g}" if math.isfinite(edge) else ""
+        return (
+            f"Use better learners, or give them more rows: their part ({learners:.3f}) is larger than the players' "
+            f"({players:.3f}){about}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain numbers, text, lists and dicts."""
+        plain = asdict(self)
+        plain["parts"] = {**self.parts._asdict(), "regret": self.parts.regret}
+        plain["advantages"] = [advantage._asdict() for advantage in self.advantages]
+        return {**plain, "estimated_gamma": self.estimated_gamma._asdict(), "advice": self.advice}
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Name and value of every line of the account, for whoever prints it."""
+        parts, edge = self.parts, self.estimated_gamma
+        known = [advantage.estimated_gamma for advantage in self.advantages if math.isfinite(advantage.estimated_gamma)]
+        spread = f"median {edge.estimated_gamma:.3f}, 95 % [{edge.low:.3f}, {edge.high:.3f}]"
+        extremes = f"; learners from {min(known):.3f} to {max(known):.3f}" if known else ""
+        lines = [
+            ("rival", f"{self.rival}: right on {self.rival_accuracy:.1%}, the booster on {self.accuracy:.1%}"),
+            ("regret", f"{self.regret:+.3f} per row in gains, {self.regret / 2:+.3f} in mistakes"),
+            ("  players", f"{parts.players:+.3f} (at most {self.player_bound:.3f})"),
+            ("  learners", f"{parts.learners:+.3f} (of which gamma and k alone: {self.guessing_price:.3f})"),
+            ("  draws", f"{parts.draws:+.3f}"),
+            ("  pooling", f"{parts.pooling:+.3f}"),
+            ("  projection", f"{-parts.projection:+.3f}"),
+            ("  relabelling", f"{-parts.relabelling:+.3f}"),
+            ("Theorem 1", f"{self.bound:.3f}, with the learners' regret as measured"),
+            ("advantage", spread + extremes if known else "the rival has no edge over guessing"),
+            ("advice", self.advice),
+        ]
+        if self.n_members > 1:
+            lines.insert(2, ("  of the mixture", f"{self.whole_regret:+.3f}; below: member {self.member}, its best"))
+        return lines
+
+    def __str__(self) -> str:
+        title = f"{self.n_rows:,} rows, {self.n_learners} learners, gamma {self.gamma:g}, {self.regime}, {self.relabel}"
+        return "\n".join([title, *(f"{name:<14} {value}" for name, value in self.rows())])
+
+    def __rich__(self) -> Any:
+        from rich.table import Table
+
+        table = Table(title=str(self).split("\n", 1)[0], show_header=False)
+        for name, value in self.rows():
+            table.add_row(name, value)
+        return table
+
+
+@dataclass
+class Account:
+    """Keeps a booster's run and says where its regret comes from; see `OnlineBooster.account`."""
+
+    record: Record
+    labels: Labels
+    hypotheses: HypothesisClass
+
+    def report(self, rival: HypothesisClass | Sequence[Any] | None = None, *, member: int | None = None) -> Report:
+        """The account so far.
+
+        ``rival`` is a class with ``best_in_class``, or a label for every row recorded; None is the class given to
+        ``account``. Of a mixture the member with the least regret is shown unless one is named.
+        """
+        if self.record.n_rows == 0:
+            raise InvalidInputError("account: no row was learned since the account was opened; learn some first.")
+        labels = np.concatenate([rows.labels for rows in self.record.rows])
+        weights = np.concatenate([rows.weights for rows in self.record.rows])
+        chances = np.concatenate([rows.chances for rows in self.record.rows])
+        if not weights.any():
+            raise InvalidInputError("account: all rows have weight 0, so there is no regret to account for.")
+        name, said = self._rival(self.hypotheses if rival is None else rival, labels, weights)
+        if member is None:
+            member = int(
+                np.argmax([np.dot(weights, self._chances(number)) for number in range(len(self.record.members))])
+            )
+        return _report(self.record, member, name, said, chances)
+
+    def _chances(self, member: int) -> FloatArray:
+        tape = self.record.members[member].tape[: len(self.record.rows)]
+        return np.concatenate([heard.chances for heard in tape])
+
+    def _rival(self, rival: Any, labels: IntArray, weights: FloatArray) -> tuple[str, IntArray]:
+        """What to call the rival, and its label for every row."""
+        if not hasattr(rival, "best_in_class"):
+            said = list(rival)
+            if len(said) != len(labels):
+                raise InvalidInputError(f"account: rival has {len(said)} labels for {len(labels)} recorded rows.")
+            places = {label: index for index, label in enumerate(self.labels.known)}
+            return "the given rival", np.array([places.get(label, replay.NO_LABEL) for label in said], dtype=np.int64)
+        features = joined([rows.features for rows in self.record.rows])
+        gains = np.zeros((len(labels), len(self.labels)))
+        gains[np.arange(len(labels)), labels] = weights
+        _, best = rival.best_in_class(features, gains)
+        return f"the best of {type(rival).__name__}", np.asarray(best(features), dtype=np.int64)
+
+    def __str__(self) -> str:
+        return str(self.report())
+
+    def __rich__(self) -> Any:
+        return self.report().__rich__()
+
+
+def _report(record: Record, member: int, name: str, said: IntArray, chances: FloatArray) -> Report:
+    cascade = record.members[member]
+    totals = _Totals(cascade)
+    first = 0
+    for stretch in record.stretches(member):
+        last = first + len(stretch.rows.labels)
+        known = np.where(said[first:last] < stretch.rows.n_classes, said[first:last], replay.NO_LABEL)
+        totals.add(stretch, known, chances[first:last])
+        first = last
+    return totals.report(name, member, len(record.members))
+
+
+class _Totals:
+    """Sums over the stretches of a run, weighted by the rows' weights."""
+
+    def __init__(self, cascade: RecordingCascade) -> None:
+        self.cascade = cascade
+        self.learner_sums = np.zeros((cascade.n_learners, replay.N_SUMS))
+        self.n_rows = self.n_classes = 0
+        self.weight = self.players = self.player_bound = self.pooling = self.projection = 0.0
+        self.missed = self.right = self.expected = self.expected_whole = self.price = 0.0
+
+    def add(self, stretch: Stretch, rival: IntArray, whole: FloatArray) -> None:
+        cascade, (rows, heard) = self.cascade, stretch
+        n_learners, gamma, weights = cascade.n_learners, cascade.gamma, rows.weights
+        tally = replay.tally(cascade, stretch, rival)
+        self.learner_sums += tally.learner_sums
+        weight = float(weights.sum())
+        self.n_rows += len(weights)
+        self.n_classes = rows.n_classes
+        self.weight += weight
+        self.players += float(weights @ tally.player_regrets) / n_learners
+        bound = _player_bound(cascade, rows.n_classes)
+        self.player_bound += weight * bound / n_learners
+
+        shares = _seen_shares(stretch, cascade)
+        met = np.arange(len(weights)), rows.labels
+        distributions = answer(shares, gamma).distributions
+        self.pooling += float(weights @ (2.0 * (distributions[met] - heard.chances)))
+        self.projection += float(
+            weights @ (2.0 * (distributions[met] - 1.0) - _least_losses(cascade, shares, rows.labels))
+        )
+        self.right += float(weights @ (rival == rows.labels))
+        self.expected += float(weights @ heard.chances)
+        self.expected_whole += float(weights @ whole)
+        mass = float(tally.learner_sums[:, replay.MASS].mean())
+        self.price += mass * bounds.guessing_price(gamma=gamma, n_classes=rows.n_classes)
+
+    def report(self, rival: str, member: int, n_members: int) -> Report:
+        cascade, sums, weight, n_learners = self.cascade, self.learner_sums, self.weight, self.cascade.n_learners
+        gamma = cascade.gamma
+        column = sums.sum(axis=0) / n_learners
+        learners = column[replay.RIVAL_GAIN] - column[replay.VOTE_GAIN] / gamma
+        meant = column[replay.RIVAL_GAIN_MEANT] - column[replay.VOTE_GAIN_MEANT] / gamma
+        relabelling = column[replay.RIVAL_GAIN_MEANT] - column[replay.LABEL_GAIN_MEANT] + 2.0 * (weight - self.right)
+        parts = (self.players, learners, meant - learners, self.pooling, self.projection, relabelling)
+        weak_regret = gamma * learners
+        return Report(
+            rival=rival,
+            member=member,
+            n_members=n_members,
+            regime="realizable" if cascade.regime.code == REALIZABLE else "agnostic",
+            relabel=cascade.relabel,
+            gamma=gamma,
+            n_rows=self.n_rows,
+            n_classes=self.n_classes,
+            n_learners=n_learners,
+            rival_accuracy=self.right / weight,
+            accuracy=self.expected / weight,
+            regret=2.0 * (self.right - self.expected) / weight,
+            parts=Parts(*(float(part) / weight for part in parts)),
+            guessing_price=self.price / weight,
+            player_bound=self.player_bound / weight,
+            bound=float(weak_regret / (gamma * weight) + self.player_bound / weight),
+            advantages=[advantage(*row[replay.EDGE :]) for row in sums.tolist()],
+            whole_regret=2.0 * (self.right - self.expected_whole) / weight,
+        )
+
+
+def advantage(edge: float, rival_edge: float, squared: float, crossed: float, rival_squared: float) -> Advantage:
+    """A ratio of sums over rows with its interval, from the sums, squares and products of its terms.
+
+    The error is that of a sum of martingale differences. Terms are not centred row by row, which can only widen the
+    interval: a learner that gets better has a drift, and the drift counts as noise.
+    """
+    if rival_edge <= NORMAL_95 * math.sqrt(rival_squared):
+        return Advantage(math.nan, math.nan, math.nan)
+    ratio = edge / rival_edge
+    error = NORMAL_95 * math.sqrt(max(0.0, squared - 2.0 * ratio * crossed + ratio**2 * rival_squared)) / rival_edge
+    return Advantage(ratio, ratio - error, ratio + error)
+
+
+def _player_bound(cascade: RecordingCascade, n_classes: int) -> float:
+    player, game = PLAYERS[cascade.player], cascade.game(n_classes)
+    first = np.zeros(1, dtype=np.int64)  # the game is symmetric in the labels
+    start = cascade.regime.starts(game, first, start=cascade.start, is_entropic=player.is_entropic)[0]
+    return player.regret_bound(game, start, cascade.resolve_step(game))
+
+
+def _seen_shares(stretch: Stretch, cascade: RecordingCascade) -> FloatArray:
+    """Each label's share of the votes that the players saw."""
+    seen, n_classes = stretch.heard.seen, stretch.rows.n_classes
+    if cascade.votes == "distribution":
+        shares: FloatArray = seen.distributions.sum(axis=1) / cascade.n_learners
+        return shares
+    n_rows = len(seen.labels)
+    places = np.arange(n_rows)[:, None] * n_classes + seen.labels
+    counts = np.bincount(places.ravel(), minlength=n_rows * n_classes).reshape(n_rows, n_classes)
+    return counts / cascade.n_learners
+
+
+def _least_losses(cascade: RecordingCascade, shares: FloatArray, labels: IntArray) -> FloatArray:
+    """The least average loss that a fixed play has on each row, with the paper's constant."""
+    met = np.arange(len(labels)), labels
+    if cascade.regime.code == REALIZABLE:
+        return np.minimum((2.0 * shares[met] - 1.0) / cascade.gamma - 1.0, 0.0)
+    slopes = 2.0 * shares / cascade.gamma
+    slopes[met] -= 2.0
+    least: FloatArray = slopes.min(axis=1) + 1.0 - 1.0 / cascade.gamma
+    return least
