@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ocoboost.online.adaboost_olm import AdaBoostOLMClassifier
     from ocoboost.online.agnostic import OnlineAgnosticBoostClassifier
+    from ocoboost.online.experts import StumpExperts
+    from ocoboost.online.finite_experts import FiniteExperts, LittlestoneExperts, MatrixExperts
     from ocoboost.online.hoeffding import HoeffdingTrees
     from ocoboost.online.mbbm import OnlineMBBMClassifier
     from ocoboost.online.mondrian import MondrianTrees
@@ -19,20 +21,28 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AdaBoostOLMClassifier",
+    "FiniteExperts",
     "HoeffdingTrees",
+    "LittlestoneExperts",
+    "MatrixExperts",
     "MondrianTrees",
     "OnlineAgnosticBoostClassifier",
     "OnlineMBBMClassifier",
     "OnlineRealizableBoostClassifier",
+    "StumpExperts",
 ]
 
 _HOMES = {
     "AdaBoostOLMClassifier": "ocoboost.online.adaboost_olm",
+    "FiniteExperts": "ocoboost.online.finite_experts",
     "HoeffdingTrees": "ocoboost.online.hoeffding",
+    "LittlestoneExperts": "ocoboost.online.finite_experts",
+    "MatrixExperts": "ocoboost.online.finite_experts",
     "MondrianTrees": "ocoboost.online.mondrian",
     "OnlineAgnosticBoostClassifier": "ocoboost.online.agnostic",
     "OnlineMBBMClassifier": "ocoboost.online.mbbm",
     "OnlineRealizableBoostClassifier": "ocoboost.online.realizable",
+    "StumpExperts": "ocoboost.online.experts",
 }
 
 

@@ -173,6 +173,19 @@ class NumberRows(Sequence[Row]):
         return as_row(dict(zip(self.names, self.values[index].tolist(), strict=True)), index)
 
 
+def require_numbers(rows: Sequence[Row], learner: str) -> None:
+    """Raise if a row holds text; ``learner`` says who takes none."""
+    if isinstance(rows, NumberRows):
+        return
+    for number, row in enumerate(rows):
+        for name, value in row.items():
+            if isinstance(value, str):
+                raise InvalidInputError(
+                    f"X: column {name!r} at row {number} is the text {value!r}, and {learner} takes numbers "
+                    "only; encode it first, or boost a tree that takes text."
+                )
+
+
 @dataclass(frozen=True)
 class Piece:
     """Rows that are learned or voted on together: dicts for whoever asks for them, and once as a matrix of codes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ocoboost.cascade import Cascade
@@ -11,7 +11,7 @@ from ocoboost.errors import InvalidParameterError
 from ocoboost.oco.players import PLAYERS
 from ocoboost.online.hoeffding import HoeffdingTrees
 from ocoboost.online.portfolio import AUTO, Choice
-from ocoboost.online.protocol import StreamClassifier, n_threads
+from ocoboost.online.protocol import StreamClassifier, labels_known, n_threads
 from ocoboost.online.state import Member, State
 from ocoboost.parameters import AnyOf, Between, OneOf, Range, check_parameters, invalid
 from ocoboost.randomness import member_seed
@@ -81,18 +81,7 @@ class LearnerBooster(StreamClassifier):
             if self.classes is None or len(self.classes) < 2:
                 hint = f"{type(learner).__name__} must know all labels before its first partial_fit"
                 raise invalid(self, "classes", "name two or more labels for a scikit-learn learner", self.classes, hint)
-        if self.classes is None:
-            return Labels()
-        must = "be None or a sequence of distinct labels"
-        if isinstance(self.classes, str | Set | Mapping):  # a set's order is not repeatable
-            raise invalid(self, "classes", must, self.classes)
-        try:
-            labels = Labels(self.classes)
-        except TypeError as error:  # not iterable, or a label that cannot be one
-            raise invalid(self, "classes", must, self.classes, str(error)) from None
-        if len(labels) == 0 or len(set(labels.known)) < len(labels):
-            raise invalid(self, "classes", must, self.classes)
-        return labels
+        return labels_known(self)
 
 
 class OnlineBooster(LearnerBooster):

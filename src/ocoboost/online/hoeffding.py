@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from ocoboost.online.trees import NativeTrees
+from ocoboost.online.alone import LoneLearners
 from ocoboost.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters
 from ocoboost.weak import _hoeffding_kernels as kernels
 from ocoboost.weak import _split_kernels as splits
@@ -16,7 +16,7 @@ LEAVES = {"mc": kernels.MAJORITY, "nb": kernels.NAIVE_BAYES, "nba": kernels.ADAP
 UNLIMITED = 2**31
 
 
-class HoeffdingTrees(NativeTrees):
+class HoeffdingTrees(LoneLearners):
     """Compiled Hoeffding trees, with the parameters and the answers of River's `HoeffdingTreeClassifier`.
 
     Give it to a booster as `learner`, or use it by itself. `docs/hoeffding.md` lists the deliberate differences.
@@ -74,7 +74,7 @@ class HoeffdingTrees(NativeTrees):
     """
 
     ranges: ClassVar[Mapping[str, Range]] = {
-        **NativeTrees.shared_ranges,
+        **LoneLearners.shared_ranges,
         "grace_period": Between(0.0, 1e300, closed="right"),
         "max_depth": AnyOf(OneOf(None), Count(0)),
         "split_criterion": OneOf(*CRITERIA),

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ocoboost.online.trees import NativeTrees
+from ocoboost.online.alone import LoneLearners
 from ocoboost.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters
 from ocoboost.weak import _mondrian_kernels as kernels
 from ocoboost.weak.mondrian import MondrianEnsemble
@@ -15,7 +15,7 @@ from ocoboost.weak.mondrian import MondrianEnsemble
 UNLIMITED = 2**31
 
 
-class MondrianTrees(NativeTrees):
+class MondrianTrees(LoneLearners):
     """Compiled online Mondrian trees, aggregated as in AMF (Mourtada, Gaïffas & Scornet, 2021).
 
     Give it to a booster as `learner`, or use it by itself. `docs/mondrian.md` says how it differs from River's
@@ -63,7 +63,7 @@ class MondrianTrees(NativeTrees):
     """
 
     ranges: ClassVar[Mapping[str, Range]] = {
-        **NativeTrees.shared_ranges,
+        **LoneLearners.shared_ranges,
         "aggregate": OneOf(False, True),
         "step": Between(0.0, 1e100, closed="right"),
         "dirichlet": Between(0.0, 1e100, closed="right"),

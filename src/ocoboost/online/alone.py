@@ -1,7 +1,7 @@
-"""What native trees share when they are used by themselves.
+"""What native learners share when they are used by themselves.
 
-By itself an ensemble is plain: every tree is taught every row's label, and the prediction is the mean of the trees'
-distributions. That is the cascade in which no player ever moves.
+By itself an ensemble is plain: every learner is taught every row's label, and the prediction is the mean of the
+learners' distributions. That is the cascade in which no player ever moves.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from ocoboost.online.protocol import StreamClassifier, n_threads
 from ocoboost.online.state import Member, State
 from ocoboost.parameters import Range, check_parameters
 from ocoboost.regimes import REALIZABLE, Regime
-from ocoboost.weak.native import NativeEnsemble
+from ocoboost.weak.contract import WeakEnsemble
 
 
-class NativeTrees(StreamClassifier):
-    """Compiled trees, for a booster as its `learner` or by themselves."""
+class LoneLearners(StreamClassifier):
+    """Learners for a booster as its `learner`, or by themselves."""
 
     ranges: ClassVar[Mapping[str, Range]]
     n_learners: int
     n_jobs: int
 
     @abstractmethod
-    def make_ensemble(self, n_learners: int, seed: int) -> NativeEnsemble:
-        """Fresh trees for a booster."""
+    def make_ensemble(self, n_learners: int, seed: int) -> WeakEnsemble:
+        """Fresh learners for a booster."""
 
     def _checked_labels(self) -> Labels:
         check_parameters(self, self.ranges)
