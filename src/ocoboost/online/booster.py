@@ -16,7 +16,8 @@ from ocoboost.online.state import Member, State
 from ocoboost.parameters import AnyOf, Between, OneOf, Range, check_parameters, invalid
 from ocoboost.randomness import member_seed
 from ocoboost.regimes import Regime
-from ocoboost.theory.meters import Account, Constants, HypothesisClass
+from ocoboost.theory.classes import QuantileStumps, Searchable
+from ocoboost.theory.meters import Account
 from ocoboost.weak import foreign
 from ocoboost.weak.contract import WeakEnsemble
 
@@ -143,10 +144,11 @@ class OnlineBooster(LearnerBooster):
         assert isinstance(cascade, Cascade)
         return cascade.relabel
 
-    def account(self, hypotheses: HypothesisClass | None = None) -> Account:
+    def account(self, hypotheses: Searchable | None = None) -> Account:
         """Keep what the learners say from the next row on; the account tells where the regret comes from.
 
-        ``hypotheses`` is the class to compare with. A vote takes one byte of memory, and a row its features.
+        ``hypotheses`` is the class to compare with; None stands for stumps on a grid of 16 quantiles. A vote takes one
+        byte of memory (two above 256 labels, eight per label if players see distributions), a row that of its features.
 
         >>> from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier
         >>> from ocoboost.bench import synthetic
@@ -163,7 +165,7 @@ class OnlineBooster(LearnerBooster):
         if self._state is None:
             self._state = self._begin()
         return Account(
-            self._state.start_recording(), self._state.labels, Constants() if hypotheses is None else hypotheses
+            self._state.start_recording(), self._state.labels, QuantileStumps() if hypotheses is None else hypotheses
         )
 
     # -- beginning -----------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ def player_regret_bound(
     """R_A(N): the most regret one row's game can have. ``step_size`` None is the paper's gamma / sqrt(N).
 
     >>> round(player_regret_bound(gamma=0.5, n_classes=3, n_learners=100) / 100, 3)
-    0.545
+    0.533
     """
     family = PLAYERS[player]
     game = regime.game(gamma=gamma, n_classes=n_classes, n_learners=n_learners)
@@ -118,7 +118,7 @@ def learners_for_error(*, error: float, gamma: float, n_classes: int, regime: Re
     """The fewest learners for which the paper's player costs at most ``error`` gain per row: O(1 / (gamma error)^2).
 
     >>> learners_for_error(error=0.5, gamma=0.5, n_classes=3)
-    119
+    114
     """
     # With step gamma / sqrt(N) the bound is a constant times sqrt(N).
     constant = player_regret_bound(gamma=gamma, n_classes=n_classes, n_learners=1, regime=regime)

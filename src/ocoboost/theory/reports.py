@@ -1,0 +1,144 @@
+"""What an account says: the parts of a regret, the learners' advantage, the bound beside it, and advice."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+NORMAL_95 = 1.959964
+# Below this average regret, in gains, there is nothing to advise about.
+SMALL_REGRET = 0.02
+
+
+class Advantage(NamedTuple):
+    """How much of the rival's edge over guessing a learner has on what it was taught; NaN if the rival has none."""
+
+    estimated_gamma: float
+    low: float  # of a 95 % confidence interval
+    high: float
+
+
+class Parts(NamedTuple):
+    """The terms of the account, averages per row in gains."""
+
+    players: float
+    learners: float
+    draws: float
+    pooling: float
+    projection: float
+    relabelling: float
+
+    @property
+    def regret(self) -> float:
+        """What they add up to."""
+        return self.players + self.learners + self.draws + self.pooling - self.projection - self.relabelling
+
+
+@dataclass(frozen=True)
+class Report:
+    """An account at one time. Regrets are averages per row in gains: twice those in mistakes."""
+
+    rival: str
+    member: int
+    n_members: int
+    regime: str
+    relabel: str
+    gamma: float
+    n_rows: int
+    n_classes: int
+    n_learners: int
+    rival_accuracy: float
+    accuracy: float  # expected, of labels drawn from D
+    regret: float  # measured: from D, the labels and the rival
+    parts: Parts
+    guessing_price: float  # the part of `parts.learners` that is due to gamma and the number of labels alone
+    player_bound: float  # the most that `parts.players` can be
+    bound: float  # Theorem 1 with the measured regret of the learners and the players' bound
+    advantages: list[Advantage]
+    whole_regret: float  # of the mixture, if there are several members
+
+    @property
+    def estimated_gamma(self) -> Advantage:
+        """The learners' median advantage, and the medians of their limits."""
+        return Advantage(*(float(np.median(column)) for column in zip(*self.advantages, strict=True)))
+
+    @property
+    def advice(self) -> str:
+        """One sentence: more learners, better ones, or neither."""
+        players, learners = self.parts.players, self.parts.learners
+        if self.regret <= SMALL_REGRET:
+            return f"Nothing to do: the booster is not behind {self.rival}; try a larger class of rivals."
+        if players >= learners:
+            return (
+                f"Add learners: the players' part ({players:.3f}) is larger than the learners' ({learners:.3f}), and "
+                f"shrinks like 1 / sqrt(N)."
+            )
+        edge = self.estimated_gamma.estimated_gamma
+        if self.guessing_price > 0.5 * learners and edge > 0.0:
+            return (
+                f"Raise gamma: {self.guessing_price:.3f} of the learners' part ({learners:.3f}) is the price of "
+                f"gamma = {self.gamma:g} with {self.n_classes} labels, whatever the learners."
+            )
+        about = f"; their advantage is about {edge:.2f}, gamma is {self.gamma:g}" if math.isfinite(edge) else ""
+        return (
+            f"Use better learners, or give them more rows: their part ({learners:.3f}) is larger than the players' "
+            f"({players:.3f}){about}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain numbers, text, lists and dicts."""
+        plain = asdict(self)
+        plain["parts"] = {**self.parts._asdict(), "regret": self.parts.regret}
+        plain["advantages"] = [advantage._asdict() for advantage in self.advantages]
+        return {**plain, "estimated_gamma": self.estimated_gamma._asdict(), "advice": self.advice}
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Name and value of every line of the account, for whoever prints it."""
+        parts, edge = self.parts, self.estimated_gamma
+        known = [advantage.estimated_gamma for advantage in self.advantages if math.isfinite(advantage.estimated_gamma)]
+        spread = f"median {edge.estimated_gamma:.3f}, 95 % [{edge.low:.3f}, {edge.high:.3f}]"
+        extremes = f"; learners from {min(known):.3f} to {max(known):.3f}" if known else ""
+        lines = [
+            ("rival", f"{self.rival}: right on {self.rival_accuracy:.1%}, the booster on {self.accuracy:.1%}"),
+            ("regret", f"{self.regret:+.3f} per row in gains, {self.regret / 2:+.3f} in mistakes"),
+            ("  players", f"{parts.players:+.3f} (at most {self.player_bound:.3f})"),
+            ("  learners", f"{parts.learners:+.3f} (of which gamma and k alone: {self.guessing_price:.3f})"),
+            ("  draws", f"{parts.draws:+.3f}"),
+            ("  pooling", f"{parts.pooling:+.3f}"),
+            ("  projection", f"{-parts.projection:+.3f}"),
+            ("  relabelling", f"{-parts.relabelling:+.3f}"),
+            ("Theorem 1", f"{self.bound:.3f}, with the learners' regret as measured"),
+            ("advantage", spread + extremes if known else "the rival has no edge over guessing"),
+            ("advice", self.advice),
+        ]
+        if self.n_members > 1:
+            lines.insert(2, ("  of the mixture", f"{self.whole_regret:+.3f}; below: member {self.member}, its best"))
+        return lines
+
+    def __str__(self) -> str:
+        title = f"{self.n_rows:,} rows, {self.n_learners} learners, gamma {self.gamma:g}, {self.regime}, {self.relabel}"
+        return "\n".join([title, *(f"{name:<14} {value}" for name, value in self.rows())])
+
+    def __rich__(self) -> Any:
+        from rich.table import Table
+
+        table = Table(title=str(self).split("\n", 1)[0], show_header=False)
+        for name, value in self.rows():
+            table.add_row(name, value)
+        return table
+
+
+def advantage(edge: float, rival_edge: float, squared: float, crossed: float, rival_squared: float) -> Advantage:
+    """A ratio of sums over rows with its interval, from the sums, squares and products of its terms.
+
+    The error is that of a sum of martingale differences. Terms are not centred row by row, which can only widen the
+    interval: a learner that gets better has a drift, and the drift counts as noise.
+    """
+    if rival_edge <= NORMAL_95 * math.sqrt(rival_squared):
+        return Advantage(math.nan, math.nan, math.nan)
+    ratio = edge / rival_edge
+    error = NORMAL_95 * math.sqrt(max(0.0, squared - 2.0 * ratio * crossed + ratio**2 * rival_squared)) / rival_edge
+    return Advantage(ratio, ratio - error, ratio + error)
