@@ -14,12 +14,13 @@ import numpy as np
 from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.borrowing import borrowed
 from ocoboost.cascade import Cascade
-from ocoboost.games import Games, Loop
+from ocoboost.games import Games, Loop, borrow_playing
 from ocoboost.oco._player_kernels import step_row
 from ocoboost.oco.players import PLAYERS
 from ocoboost.randomness import RELABEL, draw_rows, uniform
-from ocoboost.regimes import gradient_row, gradients, teach, teach_row
+from ocoboost.regimes import AGNOSTIC, gradient_row, gradients, teach, teach_row
 from ocoboost.theory.record import Stretch
 
 NO_LABEL = -1  # what a rival says that names a label which nobody knew yet
@@ -53,8 +54,10 @@ def tally(cascade: Cascade, stretch: Stretch, rival_labels: IntArray) -> Tally:
     rows = stretch.rows
     games = cascade.begin(rows.labels, rows.weights, rows.n_classes, stretch.heard.seen)
     out = Tally(np.empty(len(rows.labels)), np.zeros((cascade.n_learners, N_SUMS)))
-    if rows.n_classes > 0 and len(rows.labels) > 0:
-        replay_rows(cascade.loop(rows.n_classes), games, rows.n_classes, rows.first_row, rival_labels, *out)
+    n_classes, n_coordinates = rows.n_classes, games.plays.shape[1]
+    room = Room(*(np.empty(size) for size in (n_classes, n_classes, n_classes, n_coordinates, n_coordinates)))
+    if len(rows.labels) > 0:
+        replay_rows(cascade.loop(n_classes), games, room, rows.first_row, rival_labels, *out)
     return out
 
 
@@ -78,34 +81,62 @@ def lessons(cascade: Cascade, stretch: Stretch) -> Iterator[Lesson]:
         player.step(game, games.plays, games.memory, slopes, step_size, learner)
 
 
+class Room(NamedTuple):
+    """What a replay needs for one cell."""
+
+    vote: FloatArray  # this and the next two: (classes,)
+    taught: FloatArray
+    meant: FloatArray
+    slope: FloatArray  # this and the next: one number per coordinate of a play
+    total: FloatArray
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def replay_rows(
     loop: Loop,
     games: Games,
-    n_classes: int,
+    room: Room,
     first_row: int,
     rival_labels: IntArray,
     player_regrets: FloatArray,
     sums: FloatArray,
 ) -> None:
     """Row by row through all learners; ``sums`` has shape (learners, N_SUMS)."""
-    vote, taught, meant = np.zeros(n_classes), np.empty(n_classes), np.empty(n_classes)
-    slope, total = np.empty(games.plays.shape[1]), np.empty(games.plays.shape[1])
+    loop, games, _ = borrow_playing(loop, games, ())
+    vote, taught, meant = borrowed(room.vote), borrowed(room.taught), borrowed(room.meant)
+    slope, total, sums = borrowed(room.slope), borrowed(room.total), borrowed(sums)
     for row in range(games.labels.size):
-        play, label, weight, rival = games.plays[row], games.labels[row], games.weights[row], rival_labels[row]
+        play, memory, label, weight = games.plays[row], games.memory[row], games.labels[row], games.weights[row]
+        rival = rival_labels[row]
         total[:] = 0.0
         suffered = 0.0
         for learner in range(loop.n_learners):
-            draw = uniform(loop.seed, RELABEL, first_row + row, learner) if loop.is_random else 0.0
-            teach_row(loop.regime, play, label, 1.0, loop.is_random, draw, taught)
+            if loop.is_random:
+                draw = uniform(loop.seed, RELABEL, first_row + row, learner)
+                teach_row(loop.regime, play, label, 1.0, True, draw, taught)
             teach_row(loop.regime, play, label, 1.0, False, 0.0, meant)
             if loop.sees_labels:
+                said = games.seen_labels[row, learner]
                 vote[:] = 0.0
-                vote[games.seen_labels[row, learner]] = 1.0
+                vote[said] = 1.0
+                met, met_meant = taught[said] if loop.is_random else 0.0, meant[said]
             else:
-                for j in range(n_classes):
+                met, met_meant = 0.0, 0.0
+                for j in range(vote.size):
                     vote[j] = games.seen_distributions[row, learner, j]
-            _add_gains(vote, taught, meant, label, rival, weight, n_classes, sums[learner])
+                    met += vote[j] * taught[j] if loop.is_random else 0.0
+                    met_meant += vote[j] * meant[j]
+            mass_meant = 1.0 if loop.regime == AGNOSTIC else meant[label]
+            rival_met_meant = meant[rival] if rival >= 0 else 0.0
+            sums[learner, VOTE_GAIN_MEANT] += weight * (2.0 * met_meant - mass_meant)
+            sums[learner, RIVAL_GAIN_MEANT] += weight * (2.0 * rival_met_meant - mass_meant)
+            sums[learner, LABEL_GAIN_MEANT] += weight * (2.0 * meant[label] - mass_meant)
+            if loop.is_random:
+                mass = 1.0 if loop.regime == AGNOSTIC else taught[label]
+                add_lesson(met, taught[rival] if rival >= 0 else 0.0, mass, weight, vote.size, learner, sums)
+            else:
+                add_lesson(met_meant, rival_met_meant, mass_meant, weight, vote.size, learner, sums)
+
             gradient_row(loop.regime, vote, label, loop.gamma, slope)
             for j in range(slope.size):
                 suffered += slope[j] * play[j]
@@ -114,7 +145,7 @@ def replay_rows(
                 loop.player,
                 loop.on_interval,
                 play,
-                games.memory[row],
+                memory,
                 slope,
                 loop.step_size,
                 loop.gradient_range,
@@ -125,34 +156,17 @@ def replay_rows(
         player_regrets[row] = suffered - (min(best, 0.0) if loop.on_interval else best)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def _add_gains(
-    vote: FloatArray,
-    taught: FloatArray,
-    meant: FloatArray,
-    label: int,
-    rival: int,
-    weight: float,
-    n_classes: int,
-    sums: FloatArray,
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_lesson(
+    met: float, rival_met: float, mass: float, weight: float, n_classes: int, learner: int, sums: FloatArray
 ) -> None:
-    mass, mass_meant, met, met_meant = 0.0, 0.0, 0.0, 0.0
-    for j in range(n_classes):
-        mass += taught[j]
-        mass_meant += meant[j]
-        met += vote[j] * taught[j]
-        met_meant += vote[j] * meant[j]
-    rival_met = taught[rival] if rival >= 0 else 0.0
-    rival_met_meant = meant[rival] if rival >= 0 else 0.0
+    """Add to a learner's sums what its vote and the rival met of a lesson."""
     edge, rival_edge = weight * (met - mass / n_classes), weight * (rival_met - mass / n_classes)
-    sums[VOTE_GAIN] += weight * (2.0 * met - mass)
-    sums[RIVAL_GAIN] += weight * (2.0 * rival_met - mass)
-    sums[VOTE_GAIN_MEANT] += weight * (2.0 * met_meant - mass_meant)
-    sums[RIVAL_GAIN_MEANT] += weight * (2.0 * rival_met_meant - mass_meant)
-    sums[LABEL_GAIN_MEANT] += weight * (2.0 * meant[label] - mass_meant)
-    sums[MASS] += weight * mass
-    sums[EDGE] += edge
-    sums[RIVAL_EDGE] += rival_edge
-    sums[EDGE_SQUARED] += edge * edge
-    sums[EDGES_CROSSED] += edge * rival_edge
-    sums[RIVAL_EDGE_SQUARED] += rival_edge * rival_edge
+    sums[learner, VOTE_GAIN] += weight * (2.0 * met - mass)
+    sums[learner, RIVAL_GAIN] += weight * (2.0 * rival_met - mass)
+    sums[learner, MASS] += weight * mass
+    sums[learner, EDGE] += edge
+    sums[learner, RIVAL_EDGE] += rival_edge
+    sums[learner, EDGE_SQUARED] += edge * edge
+    sums[learner, EDGES_CROSSED] += edge * rival_edge
+    sums[learner, RIVAL_EDGE_SQUARED] += rival_edge * rival_edge
