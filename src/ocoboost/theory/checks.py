@@ -21,7 +21,7 @@ from ocoboost.theory.classes import QuantileStumps, Searchable
 from ocoboost.theory.conditions import Condition, Demand, Guessing, plain_gain
 from ocoboost.theory.meters import Account
 from ocoboost.theory.replay import lessons
-from ocoboost.theory.reports import NORMAL_95, Advantage, advantage
+from ocoboost.theory.reports import NORMAL_95, UNKNOWN, Advantage, advantage
 
 # A class that is right on all but this share of the weight counts as realizing the labels: rounding.
 ROUNDING = 1e-9
@@ -67,7 +67,7 @@ class Check:
     def estimated_gamma(self) -> Advantage:
         """The least over the demands: the advantage with which the condition holds without slack."""
         known = [outcome.estimated_gamma for outcome in self.outcomes if math.isfinite(outcome.estimated_gamma.low)]
-        return min(known, key=lambda one: one.low) if known else Advantage(math.nan, math.nan, math.nan)
+        return min(known, key=lambda one: one.low) if known else UNKNOWN
 
     def __str__(self) -> str:
         edge = self.estimated_gamma

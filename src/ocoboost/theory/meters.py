@@ -114,12 +114,17 @@ class _Totals:
     def add(self, stretch: Stretch, rival: IntArray, whole: FloatArray) -> None:
         cascade, (rows, heard) = self.cascade, stretch
         n_learners, gamma, weights = cascade.n_learners, cascade.gamma, rows.weights
-        tally = replay.tally(cascade, stretch, rival)
-        self.learner_sums += tally.learner_sums
         weight = float(weights.sum())
         self.n_rows += len(weights)
         self.n_classes = rows.n_classes
         self.weight += weight
+        self.right += float(weights @ (rival == rows.labels))
+        self.expected += float(weights @ heard.chances)
+        self.expected_whole += float(weights @ whole)
+        if rows.n_classes == 1:
+            return  # before a second label is known there is no game, and the lemmas do not hold
+        tally = replay.tally(cascade, stretch, rival)
+        self.learner_sums += tally.learner_sums
         self.players += float(weights @ tally.player_regrets) / n_learners
         bound = _player_bound(cascade, rows.n_classes)
         self.player_bound += weight * bound / n_learners
@@ -131,9 +136,6 @@ class _Totals:
         self.projection += float(
             weights @ (2.0 * (distributions[met] - 1.0) - _least_losses(cascade, shares, rows.labels))
         )
-        self.right += float(weights @ (rival == rows.labels))
-        self.expected += float(weights @ heard.chances)
-        self.expected_whole += float(weights @ whole)
         mass = float(tally.learner_sums[:, replay.MASS].mean())
         self.price += mass * bounds.guessing_price(gamma=gamma, n_classes=rows.n_classes)
 

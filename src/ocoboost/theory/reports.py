@@ -21,6 +21,9 @@ class Advantage(NamedTuple):
     high: float
 
 
+UNKNOWN = Advantage(math.nan, math.nan, math.nan)
+
+
 class Parts(NamedTuple):
     """The terms of the account, averages per row in gains."""
 
@@ -62,8 +65,9 @@ class Report:
 
     @property
     def estimated_gamma(self) -> Advantage:
-        """The learners' median advantage, and the medians of their limits."""
-        return Advantage(*(float(np.median(column)) for column in zip(*self.advantages, strict=True)))
+        """The median advantage of the learners that have one, and the medians of their limits."""
+        known = [advantage for advantage in self.advantages if math.isfinite(advantage.estimated_gamma)]
+        return Advantage(*np.median(known, axis=0).tolist()) if known else UNKNOWN
 
     @property
     def advice(self) -> str:
@@ -89,11 +93,11 @@ class Report:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain numbers, text, lists and dicts."""
+        """Everything, as numbers, text, lists and dicts that JSON can hold; an unknown advantage is None."""
         plain = asdict(self)
         plain["parts"] = {**self.parts._asdict(), "regret": self.parts.regret}
-        plain["advantages"] = [advantage._asdict() for advantage in self.advantages]
-        return {**plain, "estimated_gamma": self.estimated_gamma._asdict(), "advice": self.advice}
+        plain["advantages"] = [_plain(advantage) for advantage in self.advantages]
+        return {**plain, "estimated_gamma": _plain(self.estimated_gamma), "advice": self.advice}
 
     def rows(self) -> list[tuple[str, str]]:
         """Name and value of every line of the account, for whoever prints it."""
@@ -138,7 +142,11 @@ def advantage(edge: float, rival_edge: float, squared: float, crossed: float, ri
     interval: a learner that gets better has a drift, and the drift counts as noise.
     """
     if rival_edge <= NORMAL_95 * math.sqrt(rival_squared):
-        return Advantage(math.nan, math.nan, math.nan)
+        return UNKNOWN
     ratio = edge / rival_edge
     error = NORMAL_95 * math.sqrt(max(0.0, squared - 2.0 * ratio * crossed + ratio**2 * rival_squared)) / rival_edge
     return Advantage(ratio, ratio - error, ratio + error)
+
+
+def _plain(advantage: Advantage) -> dict[str, float] | None:
+    return advantage._asdict() if math.isfinite(advantage.estimated_gamma) else None
