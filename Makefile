@@ -21,6 +21,8 @@ test-nojit: .venv/.dev
 		tests/weak/test_hoeffding.py -k "not papers_datasets and not odd_shapes and not extreme"
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -n auto -W ignore::RuntimeWarning tests/weak/test_mondrian.py tests/test_mixture.py \
 		-k "twin or bound or soft"
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -n auto -W ignore::RuntimeWarning tests/weak/test_wide.py tests/weak/test_experts.py \
+		tests/weak/test_hypotheses.py -k "enumeration or fractions or digits or members or zero"
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

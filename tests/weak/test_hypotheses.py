@@ -112,5 +112,5 @@ def test_impossible_classes_are_refused(make, message):
 def test_gains_of_another_shape_are_refused():
     with pytest.raises(InvalidInputError, match=r"gains: the shape is \(2, 3\), but 2 rows and 2 classes need"):
         StumpClass(1, 2).best_in_class(np.zeros((2, 1)), np.zeros((2, 3)))
-    with pytest.raises(InvalidInputError, match="number 1 said 5"):
+    with pytest.raises(InvalidInputError, match="X: row 0 makes hypothesis 1 say 5"):
         FunctionClass([lambda x: 0, lambda x: 5], 2).best_in_class([0], np.zeros((1, 2)))

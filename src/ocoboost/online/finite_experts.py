@@ -12,7 +12,7 @@ from ocoboost.arrays import FloatArray
 from ocoboost.encoding import Row
 from ocoboost.errors import InvalidInputError
 from ocoboost.online.experts import Experts
-from ocoboost.parameters import Count, Range, check_parameters
+from ocoboost.parameters import AnyOf, Count, OneOf, Range, check_parameters
 from ocoboost.weak.experts import EnumeratedEnsemble
 from ocoboost.weak.hypotheses import FunctionClass, TableClass, WeightMatrixClass
 from ocoboost.weak.littlestone import LittlestoneEnsemble
@@ -161,6 +161,8 @@ class LittlestoneExperts(Experts):
         `table[h][x]` is the index of the label that hypothesis h gives to point x.
     feature
         The feature that holds the number of a row's point.
+    n_classes
+        The number of labels; None for those that the table holds.
     votes
         "expected": a vote is the share of weight behind each label; "random": a label drawn from it.
     learning_rate
@@ -185,10 +187,13 @@ class LittlestoneExperts(Experts):
 
     """
 
+    ranges: ClassVar[Mapping[str, Range]] = {**Experts.ranges, "n_classes": AnyOf(OneOf(None), Count(1))}
+
     def __init__(
         self,
         table: Sequence[Sequence[int]],
         feature: Any,
+        n_classes: int | None = None,
         *,
         votes: str = "expected",
         learning_rate: float | None = None,
@@ -199,11 +204,12 @@ class LittlestoneExperts(Experts):
         super().__init__(votes=votes, learning_rate=learning_rate, horizon=horizon, classes=classes, seed=seed)
         self.table = table
         self.feature = feature
+        self.n_classes = n_classes
 
     def make_ensemble(self, n_learners: int, seed: int) -> LittlestoneEnsemble:
         """Fresh learners for a booster."""
         check_parameters(self, self.ranges)
-        table = TableClass(self.table)
+        table = TableClass(self.table, self.n_classes)
         return LittlestoneEnsemble(
             n_learners,
             self._rate(),

@@ -17,8 +17,8 @@ _LARGEST = 2.0**256
 _SMALLEST = 2.0**-256
 _LOG_STEP = 512.0 * math.log(2.0)
 # The same in two parts, the first of so few digits that its multiples are exact.
-_LOG_STEP_HIGH = 354.89135640859604
-_LOG_STEP_LOW = 3.809595960326347e-08
+_LOG_STEP_HIGH = 354.8913564463146
+_LOG_STEP_LOW = 3.773953313365913e-10
 NOTHING = -(2**62)
 
 
@@ -26,7 +26,7 @@ NOTHING = -(2**62)
 def wide_exp(x: float) -> tuple[float, int]:
     """e to the power x."""
     steps = math.floor(x / _LOG_STEP + 0.5)
-    return math.exp(x - steps * _LOG_STEP_HIGH - steps * _LOG_STEP_LOW), int(steps)
+    return math.exp(x - steps * _LOG_STEP_HIGH) * (1.0 - steps * _LOG_STEP_LOW), int(steps)
 
 
 @njit(cache=True, nogil=True)

@@ -17,11 +17,10 @@ from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.encoding import Piece, Row, require_numbers
-from ocoboost.errors import InvalidInputError
 from ocoboost.randomness import VOTE, draw_label, uniform
 from ocoboost.weak._stump_kernels import make_room, vote_by_stumps
 from ocoboost.weak.contract import Block
-from ocoboost.weak.hypotheses import EnumeratedClass, HypothesisClass
+from ocoboost.weak.hypotheses import EnumeratedClass, HypothesisClass, naming_row
 from ocoboost.weak.rates import LearningRate
 from ocoboost.weak.stumps import StumpClass, find_cells, grid_edges
 
@@ -103,15 +102,16 @@ def finish_vote(draw: float, out: FloatArray) -> None:
 
 @njit(cache=True, nogil=True)
 def squared_range(gains: FloatArray) -> float:
-    """How far apart a row's gains are, squared."""
-    return (gains.max() - gains.min()) ** 2
+    """How far apart a row's gains are, squared; a label that nobody has seen yet would gain 0."""
+    return (max(gains.max(), 0.0) - min(gains.min(), 0.0)) ** 2
 
 
 class StumpEnsemble(ExpertEnsemble):
     """N learners over all stumps on a grid.
 
     What matters of the past is what each label has gained in each cell of each feature. So the class may grow while it
-    is learned: a new label has gained nothing, a new feature was missing so far, that is, in its first cell.
+    is learned: a new label has gained nothing, a new feature was missing so far, that is, in its first cell. Before
+    there is any feature, the first one to come is there, and missing.
     """
 
     def __init__(
@@ -130,14 +130,14 @@ class StumpEnsemble(ExpertEnsemble):
         self.n_pieces = n_pieces
         self.low, self.high = low, high
         self.edges = grid_edges(n_cells, low, high)
-        self.gains: FloatArray = np.zeros((n_learners, 0, n_cells, 1))  # (learners, features, cells, classes)
+        self.gains: FloatArray = np.zeros((n_learners, 1, n_cells, 1))  # (learners, features, cells, classes)
         self.totals: FloatArray = np.zeros((n_learners, 1))  # what each label has gained in all
         self._reshaped()
 
     @property
     def hypothesis_class(self) -> StumpClass:
         _, n_features, n_cells, n_classes = self.gains.shape
-        return StumpClass(max(n_features, 1), n_classes, n_cells, self.n_pieces, self.low, self.high)
+        return StumpClass(n_features, n_classes, n_cells, self.n_pieces, self.low, self.high)
 
     def check(self, rows: Sequence[Row], *, learning: bool) -> None:
         require_numbers(rows, self.name)
@@ -145,6 +145,8 @@ class StumpEnsemble(ExpertEnsemble):
     def prepare(self, piece: Piece, *, learning: bool) -> IntArray:
         """The cells of every row, after growing the learners to hold its columns."""
         cells = find_cells(piece.codes, self.edges)
+        if cells.shape[1] == 0:
+            return np.zeros((len(cells), 1), dtype=np.int64)
         n_new = cells.shape[1] - self.gains.shape[1]
         if n_new > 0:
             n_learners, _, n_cells, n_classes = self.gains.shape
@@ -182,15 +184,6 @@ def credit_stumps(gains: FloatArray, totals: FloatArray, cells: IntArray, label_
         totals[label] += label_weights[label]
         for feature in range(cells.size):
             gains[feature, cells[feature], label] += label_weights[label]
-
-
-def check_readable(read: Callable[[Row], Any], rows: Sequence[Row]) -> None:
-    """Raise for the first row that cannot be read."""
-    for number, row in enumerate(rows):
-        try:
-            read(row)
-        except InvalidInputError as error:
-            raise InvalidInputError(f"X: row {number} {error}") from None
 
 
 class LabelBlock(Sequence[IntArray]):
@@ -237,7 +230,11 @@ class EnumeratedEnsemble(ExpertEnsemble):
         return self.members
 
     def check(self, rows: Sequence[Row], *, learning: bool) -> None:
-        check_readable(self.read, rows)
+        for number, row in enumerate(rows):
+            with naming_row(number):
+                known = self.read(row)
+                if self.members.may_raise:
+                    self.members.labels(known)
 
     def prepare(self, piece: Piece, *, learning: bool) -> LabelBlock:
         return LabelBlock(self.members, [self.read(row) for row in piece.rows])

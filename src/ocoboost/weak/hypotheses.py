@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -33,6 +34,15 @@ class Best(NamedTuple):
 
     value: float  # what it gains in all
     hypothesis: Callable[[Any], IntArray]  # from rows to labels
+
+
+@contextmanager
+def naming_row(number: int) -> Iterator[None]:
+    """Put the number of a row in front of what is wrong with it."""
+    try:
+        yield
+    except InvalidInputError as error:
+        raise InvalidInputError(f"X: row {number} {error}") from error
 
 
 class HypothesisClass(ABC):
@@ -62,6 +72,8 @@ class HypothesisClass(ABC):
 class EnumeratedClass(HypothesisClass):
     """A class small enough to look at every member."""
 
+    may_raise = False  # whether its members are somebody else's code
+
     @property
     @abstractmethod
     def size(self) -> int:
@@ -81,8 +93,9 @@ class EnumeratedClass(HypothesisClass):
 
     def best_in_class(self, X: Any, gains: FloatArray) -> Best:
         totals = np.zeros(self.size)
-        for row, gained in zip(X, self._checked(X, gains), strict=True):
-            totals += gained[self.labels(row)]
+        for number, (row, gained) in enumerate(zip(X, self._checked(X, gains), strict=True)):
+            with naming_row(number):
+                totals += gained[self.labels(row)]
         best = int(np.argmax(totals))
         return Best(float(totals[best]), self.member(best))
 
@@ -107,6 +120,8 @@ class FunctionClass(EnumeratedClass):
     (2.0, array([1]))
     """
 
+    may_raise = True
+
     def __init__(self, hypotheses: Sequence[Callable[[Any], int]], n_classes: int) -> None:
         if len(hypotheses) == 0:
             raise InvalidParameterError("FunctionClass: hypotheses must hold at least one function, got none.")
@@ -118,13 +133,19 @@ class FunctionClass(EnumeratedClass):
         return len(self.hypotheses)
 
     def labels(self, row: Any) -> IntArray:
-        said = np.array([hypothesis(row) for hypothesis in self.hypotheses], dtype=np.int64)
-        wrong = np.flatnonzero((said < 0) | (said >= self.n_classes))
-        if len(wrong):
-            raise InvalidInputError(
-                f"hypotheses: number {wrong[0]} said {said[wrong[0]]}, which is no label index below {self.n_classes}; "
-                "return the place of a label in `classes`."
-            )
+        said = np.empty(self.size, dtype=np.int64)
+        for number, hypothesis in enumerate(self.hypotheses):
+            try:
+                said[number] = hypothesis(row)
+            except Exception as error:
+                raise InvalidInputError(
+                    f"makes hypothesis {number} raise {type(error).__name__}: {error}; it must take any row."
+                ) from error
+            if not 0 <= said[number] < self.n_classes:
+                raise InvalidInputError(
+                    f"makes hypothesis {number} say {said[number]}, which is no label index below {self.n_classes}; "
+                    "return the place of a label in `classes`."
+                )
         return said
 
 

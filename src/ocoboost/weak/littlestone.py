@@ -26,8 +26,8 @@ import numpy as np
 
 from ocoboost.arrays import FloatArray
 from ocoboost.encoding import Piece, Row
-from ocoboost.weak.experts import ExpertEnsemble, check_readable
-from ocoboost.weak.hypotheses import TableClass
+from ocoboost.weak.experts import ExpertEnsemble
+from ocoboost.weak.hypotheses import TableClass, naming_row
 from ocoboost.weak.rates import LearningRate
 
 VersionSpace: TypeAlias = int  # one bit per distinct member
@@ -169,7 +169,9 @@ class LittlestoneEnsemble(ExpertEnsemble):
         return total
 
     def check(self, rows: Sequence[Row], *, learning: bool) -> None:
-        check_readable(self.read, rows)
+        for number, row in enumerate(rows):
+            with naming_row(number):
+                self.read(row)
 
     def prepare(self, piece: Piece, *, learning: bool) -> list[int]:
         return [self.read(row) for row in piece.rows]

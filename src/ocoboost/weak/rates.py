@@ -31,8 +31,8 @@ class LearningRate:
     def at(self, log_size: float, energy: float) -> float:
         """The rate for the next row.
 
-        ``energy`` sums, over the rows learned, the squared difference between the highest and the lowest gain of a
-        label: at most 1 per row, and less where labels are soft.
+        ``energy`` sums, over the rows learned, the squared distance that the gains of labels span from 0: at most 1 for
+        a row of weight 1, and less where labels are soft.
         """
         if self.constant is not None:
             return self.constant
