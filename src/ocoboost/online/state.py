@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -19,7 +20,7 @@ from ocoboost.cascade import Answers, Cascade, answer
 from ocoboost.encoding import Additions, Label, Labels, Piece, Row, Schema
 from ocoboost.errors import InvalidInputError, WeakLearnerError
 from ocoboost.mixture import Mixture, mix_answers
-from ocoboost.theory.record import Record, RecordingCascade
+from ocoboost.theory.record import Record
 from ocoboost.weak.contract import Block, WeakEnsemble
 
 # Longer blocks are cut too: every member holds its votes on a piece until the next has voted.
@@ -139,10 +140,11 @@ class State:
     def _learn_piece(self, piece: Piece, labels: list[Label], weights: FloatArray, has_to_answer: bool) -> Answers:
         indices = self.labels.indices(labels)
         n_classes = len(self.labels)
-        pooled = [
-            cascade.learn(ensemble, ensemble.prepare(piece, learning=True), indices, weights, n_classes, self.n_rows)
-            for cascade, ensemble in self.members
-        ]
+        pooled = []
+        for number, (cascade, ensemble) in enumerate(self.members):
+            learn = cascade.learn if self.record is None else partial(self.record.learn, number)
+            block = ensemble.prepare(piece, learning=True)
+            pooled.append(learn(ensemble, block, indices, weights, n_classes, self.n_rows))
         if self.mixture is None:
             if self.record is not None:
                 self.record.add(self.n_rows, n_classes, piece.codes, indices, weights, None)
@@ -157,10 +159,7 @@ class State:
     def start_recording(self) -> Record:
         """From now on keep what the players see; if that is done already, the record so far."""
         if self.record is None:
-            cascades = [cascade for cascade, _ in self.members if isinstance(cascade, Cascade)]
-            self.record = Record([RecordingCascade.of(cascade) for cascade in cascades])
-            pairs = zip(self.members, self.record.members, strict=True)
-            self.members = [member._replace(cascade=cascade) for member, cascade in pairs]
+            self.record = Record([cascade for cascade, _ in self.members if isinstance(cascade, Cascade)])
         return self.record
 
     def answer(self, rows: Sequence[Row]) -> Answers:

@@ -223,7 +223,7 @@ def check_run(
     member: int = 0,
 ) -> list[Check]:
     """Check every learner of a recorded booster on what it was taught; ``gamma`` None is the booster's."""
-    cascade = account.record.members[member]
+    cascade = account.record.cascades[member]
     stretches = list(account.record.stretches(member))
     n_classes = max(stretch.rows.n_classes for stretch in stretches)
     n_features = max(stretch.rows.features.shape[1] for stretch in stretches)

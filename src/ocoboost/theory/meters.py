@@ -25,14 +25,14 @@ from typing import Any
 import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.cascade import answer
+from ocoboost.cascade import Cascade, answer
 from ocoboost.encoding import Labels
 from ocoboost.errors import InvalidInputError
 from ocoboost.oco.players import PLAYERS
 from ocoboost.regimes import REALIZABLE
 from ocoboost.theory import bounds, replay
 from ocoboost.theory.classes import Searchable
-from ocoboost.theory.record import Record, RecordingCascade, Stretch, joined
+from ocoboost.theory.record import Record, Stretch, joined
 from ocoboost.theory.reports import Parts, Report, advantage
 
 
@@ -60,12 +60,12 @@ class Account:
         name, said = self._rival(self.hypotheses if rival is None else rival, labels, weights)
         if member is None:
             member = int(
-                np.argmax([np.dot(weights, self._chances(number)) for number in range(len(self.record.members))])
+                np.argmax([np.dot(weights, self._chances(number)) for number in range(len(self.record.cascades))])
             )
         return _report(self.record, member, name, said, chances)
 
     def _chances(self, member: int) -> FloatArray:
-        tape = self.record.members[member].tape[: len(self.record.rows)]
+        tape = self.record.tapes[member][: len(self.record.rows)]
         return np.concatenate([heard.chances for heard in tape])
 
     def _rival(self, rival: Any, labels: IntArray, weights: FloatArray) -> tuple[str, IntArray]:
@@ -90,21 +90,20 @@ class Account:
 
 
 def _report(record: Record, member: int, name: str, said: IntArray, chances: FloatArray) -> Report:
-    cascade = record.members[member]
-    totals = _Totals(cascade)
+    totals = _Totals(record.cascades[member])
     first = 0
     for stretch in record.stretches(member):
         last = first + len(stretch.rows.labels)
         known = np.where(said[first:last] < stretch.rows.n_classes, said[first:last], replay.NO_LABEL)
         totals.add(stretch, known, chances[first:last])
         first = last
-    return totals.report(name, member, len(record.members))
+    return totals.report(name, member, len(record.cascades))
 
 
 class _Totals:
     """Sums over the stretches of a run, weighted by the rows' weights."""
 
-    def __init__(self, cascade: RecordingCascade) -> None:
+    def __init__(self, cascade: Cascade) -> None:
         self.cascade = cascade
         self.learner_sums = np.zeros((cascade.n_learners, replay.N_SUMS))
         self.n_rows = self.n_classes = 0
@@ -170,14 +169,14 @@ class _Totals:
         )
 
 
-def _player_bound(cascade: RecordingCascade, n_classes: int) -> float:
+def _player_bound(cascade: Cascade, n_classes: int) -> float:
     player, game = PLAYERS[cascade.player], cascade.game(n_classes)
     first = np.zeros(1, dtype=np.int64)  # the game is symmetric in the labels
     start = cascade.regime.starts(game, first, start=cascade.start, is_entropic=player.is_entropic)[0]
     return player.regret_bound(game, start, cascade.resolve_step(game))
 
 
-def _seen_shares(stretch: Stretch, cascade: RecordingCascade) -> FloatArray:
+def _seen_shares(stretch: Stretch, cascade: Cascade) -> FloatArray:
     """Each label's share of the votes that the players saw."""
     seen, n_classes = stretch.heard.seen, stretch.rows.n_classes
     if cascade.votes == "distribution":
@@ -189,7 +188,7 @@ def _seen_shares(stretch: Stretch, cascade: RecordingCascade) -> FloatArray:
     return counts / cascade.n_learners
 
 
-def _least_losses(cascade: RecordingCascade, shares: FloatArray, labels: IntArray) -> FloatArray:
+def _least_losses(cascade: Cascade, shares: FloatArray, labels: IntArray) -> FloatArray:
     """The least average loss that a fixed play has on each row, with the paper's constant."""
     met = np.arange(len(labels)), labels
     if cascade.regime.code == REALIZABLE:

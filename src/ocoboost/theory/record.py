@@ -27,35 +27,6 @@ class Heard(NamedTuple):
     chances: FloatArray  # D[y] of every row
 
 
-@dataclass(frozen=True)
-class RecordingCascade(Cascade):
-    """The loop, keeping what its players see."""
-
-    tape: list[Heard] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, cascade: Cascade) -> RecordingCascade:
-        return cls(**{name: getattr(cascade, name) for name in Cascade.__dataclass_fields__})
-
-    def learn(
-        self,
-        ensemble: WeakEnsemble,
-        block: Block,
-        labels: IntArray,
-        weights: FloatArray,
-        n_classes: int,
-        first_row: int,
-        seen: Seen | None = None,
-    ) -> PooledVotes:
-        if seen is None:
-            seen = Seen.room(len(labels), self.n_learners, n_classes, self.votes)
-        pooled = super().learn(ensemble, block, labels, weights, n_classes, first_row, seen)
-        chances = self.answer(pooled).distributions[np.arange(len(labels)), labels]
-        small = seen.labels.astype(np.min_scalar_type(n_classes - 1))
-        self.tape.append(Heard(Seen(small, seen.distributions), chances))
-        return pooled
-
-
 class Rows(NamedTuple):
     """A block of rows that were learned together."""
 
@@ -78,8 +49,31 @@ class Stretch(NamedTuple):
 class Record:
     """A run of a booster from some row on; one tape for every member of its mixture."""
 
-    members: list[RecordingCascade]
+    cascades: list[Cascade]
     rows: list[Rows] = field(default_factory=list)
+    tapes: list[list[Heard]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tapes = [[] for _ in self.cascades]
+
+    def learn(
+        self,
+        member: int,
+        ensemble: WeakEnsemble,
+        block: Block,
+        labels: IntArray,
+        weights: FloatArray,
+        n_classes: int,
+        first_row: int,
+    ) -> PooledVotes:
+        """What the member's cascade does, keeping what its players see."""
+        cascade = self.cascades[member]
+        seen = Seen.room(len(labels), cascade.n_learners, n_classes, cascade.votes)
+        pooled = cascade.learn(ensemble, block, labels, weights, n_classes, first_row, seen)
+        chances = cascade.answer(pooled).distributions[np.arange(len(labels)), labels]
+        small = seen.labels.astype(np.min_scalar_type(n_classes - 1))
+        self.tapes[member].append(Heard(Seen(small, seen.distributions), chances))
+        return pooled
 
     def add(
         self,
@@ -92,7 +86,7 @@ class Record:
     ) -> None:
         """Keep a block that every member has learned; without chances, they are those of the only member."""
         if chances is None:
-            chances = self.members[0].tape[len(self.rows)].chances
+            chances = self.tapes[0][len(self.rows)].chances
         self.rows.append(Rows(first_row, n_classes, features.copy(), labels.copy(), weights.copy(), chances))
 
     @property
@@ -101,7 +95,7 @@ class Record:
 
     def stretches(self, member: int) -> Iterator[Stretch]:
         """The run of one member, cut where the number of labels changes."""
-        pairs = zip(self.rows, self.members[member].tape, strict=True)
+        pairs = zip(self.rows, self.tapes[member], strict=False)  # a block that failed is on some tapes only
         for n_classes, group in groupby(pairs, key=lambda pair: pair[0].n_classes):
             rows, heard = zip(*group, strict=True)
             seen = Seen(*(np.concatenate(arrays) for arrays in zip(*(block.seen for block in heard), strict=True)))
