@@ -5,8 +5,8 @@
     python benchmarks/theory.py example     # the worked example of docs/theory.md
 
 The boosters are the paper's own (drawn labels, label votes, uniform start, gradient descent with step gamma / sqrt(N))
-over exponential weights on stumps, on streams whose best hypothesis is known. Results are kept in docs/theory.jsonl, one
-run per line; delete it to start over. The figures are docs/figures/theory_*.svg, the tables go into docs/theory.md.
+over exponential weights on stumps, on streams whose best hypothesis is known. Results are kept in docs/theory.jsonl,
+one run per line; delete it to start over. The figures are docs/figures/theory_*.svg, the tables go into docs/theory.md.
 """
 
 from __future__ import annotations
@@ -284,22 +284,27 @@ def overhead_round(make: Callable[[], Any], X: Any, y: list[Any]) -> tuple[float
 def example() -> None:
     from river import tree
 
-    from ocoboost.theory.checks import check_learner, check_run
-    from ocoboost.theory.conditions import Guessing, Plain
+    from ocoboost.theory.checks import check_learner
 
     stream = synthetic.load("noisy", 2000, seed=1)
     X, y = [x for x, _ in stream.rows], [y for _, y in stream.rows]
     print(check_learner(tree.HoeffdingTreeClassifier(max_depth=1, grace_period=50), stream.rows), "\n")
-    for n_learners in (5, 50):
+    trees = HoeffdingTrees(grace_period=50)
+    print("| learners | regret | players | learners' own part | mode right | advice |")
+    print("|---|---:|---:|---:|---:|---|")
+    for learner, n_learners in ((trees, 5), (trees, 50), (trees, 500), (StumpExperts(), 50)):
         model = OnlineAgnosticBoostClassifier(
-            HoeffdingTrees(grace_period=50), gamma=0.5, n_learners=n_learners, start="uniform", pool="label", seed=1
+            learner, gamma=0.5, n_learners=n_learners, start="uniform", pool="label", seed=1
         )
         account = model.account()
         model.learn_many(X, y)
-        print(account.report(), "\n")
-    checks = check_run(account, Guessing())
-    print(sum(bool(check.is_weak_learner) for check in checks), "of", len(checks), "are weak learners")
-    print(check_run(account, Plain())[0])
+        report = account.report()
+        parts = [f"{part:.3f}" for part in (report.regret, report.parts.players, report.learners_own)]
+        name = f"{n_learners} {type(learner).__name__}"
+        print(f"| {' | '.join([name, *parts, f'{report.accuracy_of_mode:.1%}', report.advice])} |")
+        if n_learners == 500:
+            shown = report
+    print(f"\n{shown}")
 
 
 if __name__ == "__main__":

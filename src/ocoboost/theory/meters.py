@@ -108,7 +108,7 @@ class _Totals:
         self.learner_sums = np.zeros((cascade.n_learners, replay.N_SUMS))
         self.n_rows = self.n_classes = 0
         self.weight = self.players = self.player_bound = self.pooling = self.projection = 0.0
-        self.missed = self.right = self.expected = self.expected_whole = self.price = 0.0
+        self.hits = self.right = self.expected = self.expected_whole = self.price = 0.0
 
     def add(self, stretch: Stretch, rival: IntArray, whole: FloatArray) -> None:
         cascade, (rows, heard) = self.cascade, stretch
@@ -119,6 +119,7 @@ class _Totals:
         self.weight += weight
         self.right += float(weights @ (rival == rows.labels))
         self.expected += float(weights @ heard.chances)
+        self.hits += float(weights @ heard.hits)
         self.expected_whole += float(weights @ whole)
         if rows.n_classes == 1:
             return  # before a second label is known there is no game, and the lemmas do not hold
@@ -159,6 +160,7 @@ class _Totals:
             n_learners=n_learners,
             rival_accuracy=self.right / weight,
             accuracy=self.expected / weight,
+            accuracy_of_mode=self.hits / weight,
             regret=2.0 * (self.right - self.expected) / weight,
             parts=Parts(*(float(part) / weight for part in parts)),
             guessing_price=self.price / weight,

@@ -10,14 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade import Cascade
 from ocoboost.games import PooledVotes, Seen
 from ocoboost.weak.contract import Block, WeakEnsemble
+
+BoolArray: TypeAlias = NDArray[np.bool_]
 
 
 class Heard(NamedTuple):
@@ -25,6 +28,7 @@ class Heard(NamedTuple):
 
     seen: Seen
     chances: FloatArray  # D[y] of every row
+    hits: BoolArray  # whether the most probable label was right
 
 
 class Rows(NamedTuple):
@@ -70,9 +74,10 @@ class Record:
         cascade = self.cascades[member]
         seen = Seen.room(len(labels), cascade.n_learners, n_classes, cascade.votes)
         pooled = cascade.learn(ensemble, block, labels, weights, n_classes, first_row, seen)
-        chances = cascade.answer(pooled).distributions[np.arange(len(labels)), labels]
+        answers = cascade.answer(pooled)
+        chances = answers.distributions[np.arange(len(labels)), labels]
         small = seen.labels.astype(np.min_scalar_type(n_classes - 1))
-        self.tapes[member].append(Heard(Seen(small, seen.distributions), chances))
+        self.tapes[member].append(Heard(Seen(small, seen.distributions), chances, answers.labels == labels))
         return pooled
 
     def add(
@@ -108,7 +113,11 @@ class Record:
                     np.concatenate([block.weights for block in rows]),
                     np.concatenate([block.chances for block in rows]),
                 ),
-                Heard(seen, np.concatenate([block.chances for block in heard])),
+                Heard(
+                    seen,
+                    np.concatenate([block.chances for block in heard]),
+                    np.concatenate([block.hits for block in heard]),
+                ),
             )
 
 

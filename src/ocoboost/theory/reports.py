@@ -54,10 +54,11 @@ class Report:
     n_classes: int
     n_learners: int
     rival_accuracy: float
-    accuracy: float  # expected, of labels drawn from D
+    accuracy: float  # expected, of labels drawn from D: what the theorems are about
+    accuracy_of_mode: float  # of the most probable label
     regret: float  # measured: from D, the labels and the rival
     parts: Parts
-    guessing_price: float  # the part of `parts.learners` that is due to gamma and the number of labels alone
+    guessing_price: float  # the part of `parts.learners` that gamma and the number of labels explain by themselves
     player_bound: float  # the most that `parts.players` can be
     bound: float  # Theorem 1 with the measured regret of the learners and the players' bound
     advantages: list[Advantage]
@@ -71,32 +72,37 @@ class Report:
 
     @property
     def advice(self) -> str:
-        """One sentence: more learners, better ones, or neither."""
-        players, learners = self.parts.players, self.parts.learners
+        """One sentence, about the largest of the parts that can be changed."""
         if self.regret <= SMALL_REGRET:
             return f"Nothing to do: the booster is not behind {self.rival}; try a larger class of rivals."
-        if players >= learners:
-            return (
-                f"Add learners: the players' part ({players:.3f}) is larger than the learners' ({learners:.3f}), and "
-                f"shrinks like 1 / sqrt(N)."
-            )
         edge = self.estimated_gamma.estimated_gamma
-        if self.guessing_price > 0.5 * learners and edge > 0.0:
-            return (
-                f"Raise gamma: {self.guessing_price:.3f} of the learners' part ({learners:.3f}) is the price of "
-                f"gamma = {self.gamma:g} with {self.n_classes} labels, whatever the learners."
-            )
-        about = f"; their advantage is about {edge:.2f}, gamma is {self.gamma:g}" if math.isfinite(edge) else ""
-        return (
-            f"Use better learners, or give them more rows: their part ({learners:.3f}) is larger than the players' "
-            f"({players:.3f}){about}."
-        )
+        about = f"; their advantage is about {edge:.2f}, gamma is {self.gamma:g}." if math.isfinite(edge) else "."
+        price = f"the price of gamma {self.gamma:g} with {self.n_classes} labels"
+        reasons = {
+            "Add learners: most comes from the players ({:.3f}), and shrinks like 1 / sqrt(N).": self.parts.players,
+            "Use better learners, or give them more rows: most comes from them ({:.3f})" + about: self.learners_own,
+            f"Raise gamma: most is {price} ({{:.3f}}).": self.price_kept,
+            "Pool the votes that the players see: pooling others costs most ({:.3f}).": self.parts.pooling,
+        }
+        reason = max(reasons, key=lambda reason: reasons[reason])
+        return reason.format(reasons[reason])
+
+    @property
+    def learners_own(self) -> float:
+        """The learners' part without the price of gamma: what they lack in advantage, counted from guessing."""
+        return self.parts.learners - self.guessing_price
+
+    @property
+    def price_kept(self) -> float:
+        """What is left of the price of gamma after the projection: zero where all labels keep a share of D."""
+        return self.guessing_price - self.parts.projection
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as numbers, text, lists and dicts that JSON can hold; an unknown advantage is None."""
         plain = asdict(self)
         plain["parts"] = {**self.parts._asdict(), "regret": self.parts.regret}
         plain["advantages"] = [_plain(advantage) for advantage in self.advantages]
+        plain |= {"learners_own": self.learners_own, "price_kept": self.price_kept}
         return {**plain, "estimated_gamma": _plain(self.estimated_gamma), "advice": self.advice}
 
     def rows(self) -> list[tuple[str, str]]:
@@ -106,10 +112,14 @@ class Report:
         spread = f"median {edge.estimated_gamma:.3f}, 95 % [{edge.low:.3f}, {edge.high:.3f}]"
         extremes = f"; learners from {min(known):.3f} to {max(known):.3f}" if known else ""
         lines = [
-            ("rival", f"{self.rival}: right on {self.rival_accuracy:.1%}, the booster on {self.accuracy:.1%}"),
+            ("rival", f"{self.rival}, right on {self.rival_accuracy:.1%} of rows"),
+            (
+                "booster",
+                f"right on {self.accuracy:.1%} if labels are drawn from D, {self.accuracy_of_mode:.1%} if the mode",
+            ),
             ("regret", f"{self.regret:+.3f} per row in gains, {self.regret / 2:+.3f} in mistakes"),
             ("  players", f"{parts.players:+.3f} (at most {self.player_bound:.3f})"),
-            ("  learners", f"{parts.learners:+.3f} (of which gamma and k alone: {self.guessing_price:.3f})"),
+            ("  learners", f"{parts.learners:+.3f} ({self.learners_own:.3f}, and {self.guessing_price:.3f} for gamma)"),
             ("  draws", f"{parts.draws:+.3f}"),
             ("  pooling", f"{parts.pooling:+.3f}"),
             ("  projection", f"{-parts.projection:+.3f}"),
@@ -119,7 +129,7 @@ class Report:
             ("advice", self.advice),
         ]
         if self.n_members > 1:
-            lines.insert(2, ("  of the mixture", f"{self.whole_regret:+.3f}; below: member {self.member}, its best"))
+            lines.insert(3, ("  of the mixture", f"{self.whole_regret:+.3f}; below: member {self.member}, its best"))
         return lines
 
     def __str__(self) -> str:
