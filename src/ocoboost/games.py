@@ -158,12 +158,7 @@ def pool(
     pool_row(games.labels, games.distributions, row, n_classes, vote)
 
 
-# Not inlined by Numba (LLVM does it): a borrowed array has no owner, and Numba drops inlined stores to such an array
-# if nothing after them reads it.
-_not_inlined = njit(cache=True, nogil=True, error_model="numpy")
-
-
-@_not_inlined
+@njit(cache=True, nogil=True, error_model="numpy")  # inlined twice over, Numba 0.68 loses the write to label_votes
 def pool_row(
     label_votes: FloatArray, distribution_votes: FloatArray, row: int, n_classes: int, vote: FloatArray
 ) -> int:
@@ -177,7 +172,7 @@ def pool_row(
     return best
 
 
-@_not_inlined
+@njit(cache=True, nogil=True, error_model="numpy")  # for the same reason
 def keep_row(
     seen_labels: IntArray,
     seen_distributions: FloatArray,
