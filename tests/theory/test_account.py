@@ -20,6 +20,7 @@ from ocoboost import (
 )
 from ocoboost.bench import synthetic
 from ocoboost.errors import InvalidInputError
+from ocoboost.theory import replay
 from ocoboost.theory.classes import Constants, QuantileStumps
 from ocoboost.theory.replay import lessons
 from ocoboost.weak.stumps import StumpClass
@@ -107,6 +108,58 @@ def test_a_replay_knows_to_the_bit_what_every_learner_was_taught(booster, relabe
         assert len(told) == len(ours) == 80
         for one, other in zip(told, ours, strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+@pytest.mark.parametrize("relabel", ["fractional", "random"])
+@pytest.mark.parametrize("votes", ["label", "distribution"])
+def test_a_tally_sums_what_the_lessons_say(booster, relabel, votes):
+    X, y = columns(synthetic.load("noisy", 60, seed=1).rows)
+    gamma = 0.3
+    model = booster(
+        Bins(), n_learners=5, gamma=gamma, relabel=relabel, votes=votes, classes=synthetic.RULE_CLASSES, seed=2
+    )
+    account = model.account()
+    weights = np.random.default_rng(1).random(60)
+    model.learn_many(X, y, w=weights)
+    (stretch,) = account.record.stretches(0)
+    cascade, labels = account.record.cascades[0], stretch.rows.labels
+    rival = np.arange(60) % 4 - 1  # says nothing at times
+    tally = replay.tally(cascade, stretch, rival)
+    said = np.vstack([np.eye(3), np.zeros(3)])[rival]  # the last row for -1
+    truth = np.eye(3)[labels]
+    losses, slopes = np.zeros(60), np.zeros((60, 3) if booster is OnlineAgnosticBoostClassifier else (60, 1))
+    for sums, lesson in zip(tally.learner_sums, lessons(cascade, stretch), strict=True):
+        mass = lesson.taught.sum(axis=1)
+
+        def gain(who, lesson):
+            return weights @ (2 * (who * lesson).sum(axis=1) - lesson.sum(axis=1))
+
+        edge = weights * ((lesson.votes * lesson.taught).sum(axis=1) - mass / 3)
+        rival_edge = weights * ((said * lesson.taught).sum(axis=1) - mass / 3)
+        expected = {
+            replay.VOTE_GAIN: gain(lesson.votes, lesson.taught),
+            replay.RIVAL_GAIN: gain(said, lesson.taught),
+            replay.VOTE_GAIN_MEANT: gain(lesson.votes, lesson.meant),
+            replay.RIVAL_GAIN_MEANT: gain(said, lesson.meant),
+            replay.LABEL_GAIN_MEANT: gain(truth, lesson.meant),
+            replay.MASS: weights @ mass,
+            replay.EDGE: edge.sum(),
+            replay.RIVAL_EDGE: rival_edge.sum(),
+            replay.EDGE_SQUARED: edge @ edge,
+            replay.EDGES_CROSSED: edge @ rival_edge,
+            replay.RIVAL_EDGE_SQUARED: rival_edge @ rival_edge,
+        }
+        np.testing.assert_allclose(sums, [expected[place] for place in range(replay.N_SUMS)], atol=1e-12)
+        if booster is OnlineAgnosticBoostClassifier:
+            slope, play = 2 * (lesson.votes / gamma - truth), lesson.meant
+        else:
+            slope = ((2 * (lesson.votes * truth).sum(axis=1) - 1) / gamma - 1)[:, None]
+            play = lesson.meant.sum(axis=1, keepdims=True)
+        losses += (slope * play).sum(axis=1)
+        slopes += slope
+    least = slopes.min(axis=1) if booster is OnlineAgnosticBoostClassifier else np.minimum(slopes[:, 0], 0)
+    np.testing.assert_allclose(tally.player_regrets, losses - least, atol=1e-12)
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
