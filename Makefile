@@ -7,7 +7,7 @@ export NUMBA_CACHE_DIR := $(CURDIR)/.cache/numba-$(shell find src -name '*.py' |
 .PHONY: demo test test-slow test-nojit lint type bench clean
 
 demo: .venv/.user
-	@$(BIN)/ocoboost demo
+	@$(BIN)/ocoboost reproduce --quick
 
 test: .venv/.dev
 	$(BIN)/pytest -n auto -q
@@ -21,6 +21,9 @@ test-nojit: .venv/.dev
 		tests/weak/test_hoeffding.py -k "not papers_datasets and not odd_shapes and not extreme"
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -n auto -W ignore::RuntimeWarning tests/weak/test_mondrian.py tests/test_mixture.py \
 		-k "twin or bound or soft"
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -n auto -W ignore::RuntimeWarning tests/weak/test_wide.py tests/weak/test_experts.py \
+		tests/weak/test_hypotheses.py -k "enumeration or fractions or digits or members or zero"
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -n auto -W ignore::RuntimeWarning tests/theory/test_account.py -k "replay or recording"
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

@@ -8,6 +8,7 @@ from river import checks, linear_model
 import ocoboost
 
 BOOSTERS = [
+    ocoboost.StumpExperts,
     ocoboost.HoeffdingTrees,
     ocoboost.MondrianTrees,
     ocoboost.AdaBoostOLMClassifier,
@@ -34,7 +35,7 @@ def test_no_check_is_skipped():
         assert booster()._unit_test_skips() == set()
 
 
-@pytest.mark.parametrize("booster", BOOSTERS[2:])
+@pytest.mark.parametrize("booster", BOOSTERS[3:])
 def test_a_binary_learner_makes_a_binary_booster(booster):
     model = booster(linear_model.LogisticRegression(), n_learners=2)
     assert not model._multiclass

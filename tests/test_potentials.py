@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -83,6 +84,18 @@ def test_two_labels_closed_form_agrees_with_the_finite_formula(n, gap, gamma):
     counts = [25 + gap, 25]
     expected = naive.potential_by_coefficients(n, (gap,), Fraction(gamma))
     assert Asker(EXACT, float(Fraction(gamma)), 2)(n, counts, 0) == pytest.approx(float(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("gamma", GAMMAS)
+def test_three_labels_table_agrees_with_the_sum_over_windows(gamma, monkeypatch):
+    table = Asker(EXACT, gamma, 3)
+    monkeypatch.setattr(potentials, "MOST_OF_THREE", 0)
+    windows = Asker(EXACT, gamma, 3)
+    assert table.tables.of_three.size > windows.tables.of_three.size == 0
+    for n in (0, 1, 2, 13, N_LEARNERS - 1):
+        for near, far in itertools.product(range(-n - 2, n + 3), repeat=2):
+            counts = [40, 40 - near, 40 - far]
+            assert table(n, counts, 0) == pytest.approx(windows(n, counts, 0), abs=1e-13)
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,9 @@ class Labels:
         return {row: label for label, row in new.items()}
 
     def indices(self, labels: Sequence[Label]) -> IntArray:
-        return np.array([self._index[label] for label in labels], dtype=np.int64)
+        """The index of each label, -1 for those that are not known."""
+        index = self._index
+        return np.array([index.get(label, -1) for label in labels], dtype=np.int64)
 
 
 def sorted_names(names: Iterable[Hashable]) -> list[Hashable]:
@@ -171,6 +173,19 @@ class NumberRows(Sequence[Row]):
         if isinstance(index, slice):
             return NumberRows(self.names, self.values[index])
         return as_row(dict(zip(self.names, self.values[index].tolist(), strict=True)), index)
+
+
+def require_numbers(rows: Sequence[Row], learner: str) -> None:
+    """Raise if a row holds text; ``learner`` says who takes none."""
+    if isinstance(rows, NumberRows):
+        return
+    for number, row in enumerate(rows):
+        for name, value in row.items():
+            if isinstance(value, str):
+                raise InvalidInputError(
+                    f"X: column {name!r} at row {number} is the text {value!r}, and {learner} takes numbers "
+                    "only; encode it first, or boost a tree that takes text."
+                )
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ with probability q = (1 - gamma) / k, the potential of the vote counts s is
 
 A tie is a mistake. It depends on n and on the multiset of gaps s_y - s_l only, and there are three ways to it:
 
-    exact         two labels: a binomial distribution function. Three: given X_y, the window that the second count must
-                  be in. More: given X_y the other counts are independent Poisson variables given their sum, so the
-                  answer is one coefficient of a product of truncated Poisson series, one for each distinct gap. All
-                  terms are positive: nothing cancels.
+    exact         two labels: a binomial distribution function. Three: a table over n and the two gaps, filled by the
+                  recursion over the next vote; where it would be too large, a sum over X_y of the window that the
+                  second count must be in. More: given X_y the other counts are independent Poisson variables given
+                  their sum, so the answer is one coefficient of a product of truncated Poisson series, one for each
+                  distinct gap. All terms are positive: nothing cancels.
     fast          X_y normal (Gauss-Hermite quadrature), the other counts normal and independent. Two labels: exact.
     monte-carlo   100 draws, as the published code; keyed by the arguments, so that no order of asking matters.
 
@@ -41,6 +42,7 @@ N_DRAWS = 100  # of the published code
 MOST_LEARNERS = 1000  # beyond, the terms of the exact formula leave the range of doubles
 NEGLIGIBLE = {EXACT: 1e-19, FAST: 1e-5}  # probabilities that may be left out of sums
 N_REMEMBERED = 2**19  # potentials, for all learners together: 12 MiB
+MOST_OF_THREE = 2**21  # numbers in the table for three labels: 16 MiB, 145 learners
 MOST_POWERS = 2**23  # numbers in the table of powers: 64 MiB
 N_NODES = 32  # of which the lightest are left out
 
@@ -58,6 +60,7 @@ class Potentials(NamedTuple):
     chances: FloatArray  # (n + 1, n + 1) of c votes for the true label among n
     cumulated: FloatArray  # two labels: the same, summed over c; three: of up to c heads among n tosses of a coin
     ratios: FloatArray  # chances[n, c] / P(the other counts sum to n - c), when they are Poisson variables
+    of_three: FloatArray  # the potentials for three labels, see ``place_of_three``; empty if they would be too many
     powers: FloatArray  # (multiplicity, bound, sum): P(sum of so many Poisson variables, all within the bound)
     widths: IntArray  # (n + 1,) no other label gets more votes than this, up to what is negligible
     nodes: FloatArray  # Gauss-Hermite
@@ -96,7 +99,7 @@ def make_potentials(method: int, *, gamma: float, n_classes: int, n_learners: in
     chances = _binomials(most, chance)
     widths = np.zeros(most + 1, dtype=np.int64)
     empty = np.zeros((0, 0))
-    cumulated, ratios, powers = empty, empty, np.zeros((0, 0, 0))
+    cumulated, ratios, of_three, powers = empty, empty, np.zeros(0), np.zeros((0, 0, 0))
     nodes, node_weights = np.zeros(0), np.zeros(0)
     if n_rivals == 1:
         cumulated = np.cumsum(chances, axis=1)
@@ -110,6 +113,10 @@ def make_potentials(method: int, *, gamma: float, n_classes: int, n_learners: in
         nodes, node_weights = nodes[is_heavy], node_weights[is_heavy]
     if n_rivals == 2:
         cumulated = np.cumsum(_binomials(most, 0.5), axis=1)
+        n_of_three = place_of_three(most + 1, -most, -most)
+        if method == EXACT and n_of_three <= MOST_OF_THREE:
+            of_three = np.zeros(n_of_three)
+            _fill_of_three(chance, other, most, of_three)
     if n_rivals > 2 and method == EXACT:
         # Any rate gives the same answer; this one keeps all sums that matter within the range of doubles.
         rate = 0.6 * most * (1.0 - chance) / n_rivals
@@ -123,7 +130,8 @@ def make_potentials(method: int, *, gamma: float, n_classes: int, n_learners: in
             counts = np.nonzero(chances[n] >= NEGLIGIBLE[EXACT])[0]
             counts = counts[counts <= n]
             ratios[n, counts] = chances[n, counts] / sums[n - counts]
-    n_slots = 2 ** max(6, int(math.log2(N_REMEMBERED / n_learners)))
+    in_closed_form = (n_rivals == 1 and method != MONTE_CARLO) or (n_rivals == 2 and method == EXACT)
+    n_slots = 1 if in_closed_form else 2 ** max(6, int(math.log2(N_REMEMBERED / n_learners)))
     return Potentials(
         method,
         n_classes,
@@ -131,6 +139,7 @@ def make_potentials(method: int, *, gamma: float, n_classes: int, n_learners: in
         chances,
         cumulated,
         ratios,
+        of_three,
         powers,
         widths,
         nodes,
@@ -174,6 +183,38 @@ def _fill_powers(poisson: FloatArray, powers: FloatArray) -> None:
                     powers[power, bound, i + j] += poisson[j] * powers[power - 1, bound, i]
 
 
+@_inlined
+def place_of_three(n: int, near: int, far: int) -> int:
+    """Where the table holds the potential of two gaps, -n < near <= n and near <= far <= n + 1, with n votes to come.
+
+    A label that is n + 1 behind is out of the race: larger gaps come to the same.
+    """
+    row = near + n - 1  # of length 2 n + 1 - row
+    return n * (n - 1) * (4 * n + 7) // 6 + row * (2 * n + 1) - row * (row - 1) // 2 + far - near
+
+
+@njit(cache=True, nogil=True)
+def _fill_of_three(chance: float, other: float, most: int, out: FloatArray) -> None:
+    """All potentials for three labels: the next vote is for the true label, for the near or for the far one."""
+    for n in range(1, most + 1):
+        for near in range(1 - n, n + 1):
+            for far in range(near, n + 2):
+                out[place_of_three(n, near, far)] = (
+                    chance * _known_of_three(out, n - 1, near + 1, far + 1)
+                    + other * _known_of_three(out, n - 1, near - 1, far)
+                    + other * _known_of_three(out, n - 1, min(near, far - 1), max(near, far - 1))
+                )
+
+
+@njit(cache=True, nogil=True)
+def _known_of_three(table: FloatArray, n: int, near: int, far: int) -> float:
+    if near > n:
+        return 0.0
+    if near <= -n:
+        return 1.0
+    return table[place_of_three(n, near, min(far, n + 1))]
+
+
 @njit(cache=True, nogil=True, inline="always")
 def borrow_potentials(potentials: Potentials) -> Potentials:
     """The same arrays, for the inside of a kernel (see ``borrowing``)."""
@@ -184,6 +225,7 @@ def borrow_potentials(potentials: Potentials) -> Potentials:
         borrowed(potentials.chances),
         borrowed(potentials.cumulated),
         borrowed(potentials.ratios),
+        borrowed(potentials.of_three),
         borrowed(potentials.powers),
         borrowed(potentials.widths),
         borrowed(potentials.nodes),
@@ -215,9 +257,12 @@ def potential(potentials: Potentials, learner: int, n: int, counts: IntArray, la
         value = 1.0
     elif potentials.n_classes == 2 and potentials.method != MONTE_CARLO:
         value = potentials.cumulated[n, (n - lead) // 2]
-    elif potentials.n_classes == 3 and potentials.method == EXACT:  # sooner worked out than looked up
-        least = counts[0] + counts[1] + counts[2] - counts[label] - most
-        value = exact_of_three(potentials.chances, potentials.cumulated, n, lead, counts[label] - least)
+    elif potentials.n_classes == 3 and potentials.method == EXACT:
+        far = 2 * counts[label] + most - counts[0] - counts[1] - counts[2]
+        if potentials.of_three.size > 0:
+            value = potentials.of_three[place_of_three(n, lead, min(far, n + 1))]
+        else:
+            value = exact_of_three(potentials.chances, potentials.cumulated, n, lead, far)
     else:
         # From some gap on all come to the same: such labels can no longer win, or not with any chance that counts.
         farthest = n + 1

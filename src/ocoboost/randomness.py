@@ -23,6 +23,7 @@ POTENTIAL = (
     6  # Monte Carlo potentials, keyed by their arguments in place of rows and learners; plus 8 times one of them
 )
 TIES = 7  # which of several best labels wins, where the published code draws one
+VOTE = 8  # which label a learner says that votes at random
 CONSTANTS = 15  # the published code's weight of each learner
 # The purposes above may have multiples of 8 added, so those of the batch boosters start far away.
 BIN_ROWS = 1 << 20  # rows that thresholds of bins are found from

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ocoboost.cascade import Cascade
@@ -11,11 +11,13 @@ from ocoboost.errors import InvalidParameterError
 from ocoboost.oco.players import PLAYERS
 from ocoboost.online.hoeffding import HoeffdingTrees
 from ocoboost.online.portfolio import AUTO, Choice
-from ocoboost.online.protocol import StreamClassifier, n_threads
+from ocoboost.online.protocol import StreamClassifier, labels_known, n_threads
 from ocoboost.online.state import Member, State
 from ocoboost.parameters import AnyOf, Between, OneOf, Range, check_parameters, invalid
 from ocoboost.randomness import member_seed
 from ocoboost.regimes import Regime
+from ocoboost.theory.classes import QuantileStumps, Searchable
+from ocoboost.theory.meters import Account
 from ocoboost.weak import foreign
 from ocoboost.weak.contract import WeakEnsemble
 
@@ -80,18 +82,7 @@ class LearnerBooster(StreamClassifier):
             if self.classes is None or len(self.classes) < 2:
                 hint = f"{type(learner).__name__} must know all labels before its first partial_fit"
                 raise invalid(self, "classes", "name two or more labels for a scikit-learn learner", self.classes, hint)
-        if self.classes is None:
-            return Labels()
-        must = "be None or a sequence of distinct labels"
-        if isinstance(self.classes, str | Set | Mapping):  # a set's order is not repeatable
-            raise invalid(self, "classes", must, self.classes)
-        try:
-            labels = Labels(self.classes)
-        except TypeError as error:  # not iterable, or a label that cannot be one
-            raise invalid(self, "classes", must, self.classes, str(error)) from None
-        if len(labels) == 0 or len(set(labels.known)) < len(labels):
-            raise invalid(self, "classes", must, self.classes)
-        return labels
+        return labels_known(self)
 
 
 class OnlineBooster(LearnerBooster):
@@ -153,6 +144,30 @@ class OnlineBooster(LearnerBooster):
         assert isinstance(cascade, Cascade)
         return cascade.relabel
 
+    def account(self, hypotheses: Searchable | None = None) -> Account:
+        """Keep what the learners say from the next row on; the account tells where the regret comes from.
+
+        ``hypotheses`` is the class to compare with; None stands for stumps on a grid of 16 quantiles. A vote takes one
+        byte of memory (two above 256 labels, eight per label if players see distributions), a row that of its features.
+
+        >>> from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier
+        >>> from ocoboost.bench import synthetic
+        >>> stream = synthetic.load("axis rule", 500, seed=1)
+        >>> model = OnlineAgnosticBoostClassifier(
+        ...     HoeffdingTrees(), gamma=0.5, n_learners=10, classes=["00", "01", "02"], seed=1
+        ... )
+        >>> account = model.account()
+        >>> model.learn_many([x for x, _ in stream.rows], [y for _, y in stream.rows])
+        >>> report = account.report(stream.best_labels)
+        >>> abs(report.regret - report.parts.regret) < 1e-9
+        True
+        """
+        if self._state is None:
+            self._state = self._begin()
+        return Account(
+            self._state.start_recording(), self._state.labels, QuantileStumps() if hypotheses is None else hypotheses
+        )
+
     # -- beginning -----------------------------------------------------------------------------------------------
 
     def _begin(self) -> State:
@@ -169,7 +184,10 @@ class OnlineBooster(LearnerBooster):
         return [Choice(learner, float(self.gamma), int(self.n_learners), self.start, self.votes, self.pool)]
 
     def _member(self, choice: Choice, seed: int, labels: Labels) -> Member:
-        ensemble = self._ensemble(choice.learner, choice.n_learners, seed, labels)
+        limit = {} if choice.max_size is None else {"max_size": choice.max_size}
+        ensemble = self._ensemble(
+            choice.learner.clone(limit) if limit else choice.learner, choice.n_learners, seed, labels
+        )
         cascade = Cascade(
             regime=self.regime,
             gamma=max(choice.gamma, SMALLEST_GAMMA),

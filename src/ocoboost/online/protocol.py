@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any, ClassVar
@@ -22,7 +22,7 @@ from ocoboost.cascade import Answers
 from ocoboost.encoding import Label, Labels, Row
 from ocoboost.errors import BrokenModelError, InvalidInputError
 from ocoboost.online.state import State
-from ocoboost.parameters import AnyOf, Count, OneOf, Range
+from ocoboost.parameters import AnyOf, Count, OneOf, Range, invalid
 from ocoboost.randomness import PREDICT, draw_label, fresh_seed, uniform
 from ocoboost.weak.native import NativeEnsemble
 
@@ -30,6 +30,22 @@ from ocoboost.weak.native import NativeEnsemble
 def n_threads(n_jobs: int) -> int:
     """The number of threads that ``n_jobs`` stands for."""
     return int(n_jobs) if n_jobs > 0 else os.cpu_count() or 1
+
+
+def labels_known(model: Any) -> Labels:
+    """The labels that a model's ``classes`` names, if it names any."""
+    classes, must = model.classes, "be None or a sequence of distinct labels"
+    if classes is None:
+        return Labels()
+    if isinstance(classes, str | Set | Mapping):  # a set's order is not repeatable
+        raise invalid(model, "classes", must, classes)
+    try:
+        labels = Labels(classes)
+    except TypeError as error:  # not iterable, or a label that cannot be one
+        raise invalid(model, "classes", must, classes, str(error)) from None
+    if len(labels) == 0 or len(set(labels.known)) < len(labels):
+        raise invalid(model, "classes", must, classes)
+    return labels
 
 
 class StreamClassifier(base.MiniBatchClassifier):

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ocoboost.arrays import FloatArray
-from ocoboost.encoding import Piece, Row, sorted_names
+from ocoboost.encoding import Piece, Row, require_numbers, sorted_names
 from ocoboost.errors import InvalidInputError, WeakLearnerError
 from ocoboost.randomness import derive_seed
 
@@ -136,14 +136,9 @@ class SklearnEnsemble(ForeignEnsemble):
         self._taught = [False] * n_learners
 
     def check(self, rows: Sequence[Row], *, learning: bool) -> None:
+        require_numbers(rows, self.name)
         columns = set(self._columns)
         for number, row in enumerate(rows):
-            for name, value in row.items():
-                if isinstance(value, str):
-                    raise InvalidInputError(
-                        f"X: column {name!r} at row {number} is the text {value!r}, and {self.name} takes numbers "
-                        "only; encode it first, or boost a River tree."
-                    )
             if learning and not columns:
                 columns = set(row)
             elif learning and not columns.issuperset(row):
