@@ -77,11 +77,12 @@ def folds(name: str, data_dir: Path | None, share: float) -> Iterator[tuple[int,
         yield fold, X[train], np.array(taught), X[test], np.array(labels)[test]
 
 
-def run(data_dir: Path | None, only: list[str], names: list[str]) -> None:
+def run(data_dir: Path | None, only: list[str], names: list[str], shares: list[float], n_folds: int) -> None:
+    """Do what is not done yet, as far as it is asked for."""
     done = {(r["dataset"], r["share"], r["fold"], r["model"]) for r in read(RUNS)}
     with RUNS.open("a") as store:
-        for share, name in itertools.product(SHARES, names):
-            for fold, X, y, X_test, y_test in folds(name, data_dir, share):
+        for share, name in itertools.product(shares, names):
+            for fold, X, y, X_test, y_test in itertools.islice(folds(name, data_dir, share), n_folds):
                 for model, make in MODELS.items():
                     if (name, share, fold, model) in done or (only and model not in only):
                         continue
@@ -234,10 +235,12 @@ def main() -> None:
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--only", nargs="*", default=[], help="names of models")
     parser.add_argument("--datasets", nargs="*", default=list(DATASETS))
+    parser.add_argument("--shares", nargs="*", type=float, default=list(SHARES))
+    parser.add_argument("--folds", type=int, default=N_FOLDS, help="how many of the ten")
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     if options.what == "run":
-        run(options.data_dir, options.only, options.datasets)
+        run(options.data_dir, options.only, options.datasets, options.shares, options.folds)
     elif options.what == "gamma":
         choose_gamma()
     elif options.what == "speed":
