@@ -233,7 +233,8 @@ def panel(axis: Any, found: list[dict[str, Any]], along: str, **fixed: Any) -> N
         error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
         axis.errorbar(places, values.mean(axis=0), error, label=label, color=color, linestyle=style, linewidth=1.3)
     axis.set_xscale("log", base=2 if along == "n_learners" else 10)
-    axis.set_yscale("symlog", linthresh=0.05, linscale=0.4)
+    axis.set_yscale("symlog", linthresh=0.1, linscale=0.5)
+    axis.set_yticks([-0.1, 0.0, 0.1, 1.0, 10.0], ["-0.1", "0", "0.1", "1", "10"])
 
 
 def finish(figure: Any, axes: Any, path: Path) -> None:
