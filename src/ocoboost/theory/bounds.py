@@ -2,8 +2,8 @@
 
 Gains lie in [-1, 1]: a right label gains 1, a wrong one -1, so a regret in gains is twice the regret in mistakes. A
 bound on an average is per row. ``player_regret`` is the regret of one game of ``n_learners`` moves, measured or bounded
-(``player_regret_bound``); ``weak_regret`` is the total R_W(T, k) of one weak learner over ``n_rounds`` rows, or units of
-weight.
+(``player_regret_bound``); ``weak_regret`` is the total R_W(T, k) of one weak learner over ``n_rounds`` rows (or units
+of weight).
 
 Notes on the paper's statements, each with a test:
 
