@@ -7,7 +7,7 @@ export NUMBA_CACHE_DIR := $(CURDIR)/.cache/numba-$(shell find src -name '*.py' |
 .PHONY: demo test test-slow test-nojit lint type bench clean
 
 demo: .venv/.user
-	@$(BIN)/ocoboost demo
+	@$(BIN)/ocoboost reproduce --quick
 
 test: .venv/.dev
 	$(BIN)/pytest -n auto -q

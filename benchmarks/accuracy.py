@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ocoboost import HoeffdingTrees, MondrianTrees, OnlineAgnosticBoostClassifier
-from ocoboost.bench import datasets, noise, peers
+from ocoboost.bench import datasets, measures, noise, paper, peers, prequential
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 STORE = DOCS / "accuracy.jsonl"
@@ -36,21 +36,13 @@ OURS: dict[str, Callable[[int], Any]] = {
 }
 SINGLE = ("one Hoeffding tree", "one Mondrian tree")
 # The best of the four columns of the paper's Table 1, whose gamma was tuned on the same stream.
-PAPER = {
-    "balance": 84.4,
-    "cars": 80.6,
-    "landsat": 80.8,
-    "segment": 79.3,
-    "mice": 86.0,
-    "yeast": 47.6,
-    "abalone": 24.9,
-}
-DATASETS = ("balance", "cars", "landsat", "segment", "mice", "yeast", "abalone")
+PAPER = {name: max(paper.TABLE[booster, name].accuracy for booster in paper.BOOSTERS) for name in paper.DATASETS}
+DATASETS = paper.DATASETS
 
 
 @cache
 def load(name: str, data_dir: Path | None) -> datasets.Stream:
-    return datasets.imputed(datasets.load(name, data_dir))
+    return datasets.load(name, data_dir)
 
 
 def predict_learn(model: str, rows: datasets.Stream, labels: list[Any], seed: int) -> list[Any]:
@@ -61,7 +53,7 @@ def predict_learn(model: str, rows: datasets.Stream, labels: list[Any], seed: in
     if model in peers.CAPYMOA:
         return peers.predict_learn_capymoa(model, X, labels, seed)
     if model in peers.RIVER:
-        return peers.predict_learn_river(peers.RIVER[model](seed), X, labels)
+        return prequential.stream(peers.RIVER[model](seed), X, labels).predictions
     return OURS[model](seed).predict_learn_many(X, labels)
 
 
@@ -102,11 +94,6 @@ def run_all(jobs: list[dict[str, Any]], data_dir: Path | None, n_jobs: int) -> N
             print(f"{number}/{len(jobs)}", json.dumps(result), flush=True)
 
 
-def mean_and_error(values: list[float]) -> tuple[float, float]:
-    error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
-    return statistics.fmean(values), error
-
-
 def by_shuffle(results: list[dict[str, Any]], measure: str) -> dict[tuple[float, str, str], dict[int, float]]:
     """Percentages by noise, model and dataset, then by shuffle."""
     cells: dict[tuple[float, str, str], dict[int, float]] = {}
@@ -125,7 +112,7 @@ def accuracy_table(cells: dict[tuple[float, str, str], dict[int, float]], share:
             values = list(cells.get((share, model, name), {}).values())
             n_ours = len(cells.get((share, DEFAULT, name), {}))
             mark = "*" if len(values) < n_ours else ""
-            row.append("{:.1f} ± {:.1f}{}".format(*mean_and_error(values), mark) if values else "")
+            row.append("{:.1f} ± {:.1f}{}".format(*measures.mean_and_error(values), mark) if values else "")
         if any(row):
             lines.append(f"| {model} | " + " | ".join(row) + " |")
     if share == 0.0:
@@ -146,7 +133,7 @@ def paired_table(cells: dict[tuple[float, str, str], dict[int, float]], share: f
                 continue
             best = max(found, key=lambda model: statistics.fmean(found[model].values()))
             differences = [ours[shuffle] - found[best][shuffle] for shuffle in ours if shuffle in found[best]]
-            row += [best, "{:+.1f} ± {:.1f}".format(*mean_and_error(differences))]
+            row += [best, "{:+.1f} ± {:.1f}".format(*measures.mean_and_error(differences))]
         lines.append("| " + " | ".join(row) + " |")
     return lines
 

@@ -74,9 +74,8 @@ def load(names: str, data_dir: Path | None) -> Iterator[tuple[str, Data]]:
         except FileNotFoundError as error:
             print(f"skipped: {error}", file=sys.stderr)
             continue
-        features = [f for f in stream[0][0] if name != "mice" or str(f).endswith("_N")]
-        X = np.array([[SEXES.get(x[f], x[f]) for f in features] for x, _ in stream], dtype=float)
-        yield name, Data(np.where(np.isnan(X), np.nanmean(X, axis=0), X), [y for _, y in stream])
+        X = np.array([[SEXES.get(value, value) for value in x.values()] for x, _ in stream], dtype=float)
+        yield name, Data(X, [y for _, y in stream])
 
 
 def gaussian(n_rows: int, n_features: int, n_classes: int) -> Data:

@@ -114,7 +114,7 @@ def key(job: Job) -> str:
 def load(name: str, shuffle: int, data_dir: Path | None) -> datasets.Stream:
     if name in synthetic.STREAMS:
         return synthetic.load(name, MOST_ROWS, seed=shuffle).rows
-    rows = datasets.imputed(datasets.load(name, data_dir))
+    rows = datasets.load(name, data_dir)
     return datasets.shuffled(rows, shuffle)[:MOST_ROWS]
 
 

@@ -48,6 +48,28 @@ def stump_functions(stumps: Any) -> list[Callable[[np.ndarray], int]]:
     return [function(stump) for stump in stumps.members()]
 
 
+def vote_by_logarithms(gains: np.ndarray, cells: np.ndarray, rate: float, n_pieces: int) -> np.ndarray:
+    """The vote of all stumps for classes too large to write out: the same sum over paths, in logarithms.
+
+    The row's label is one more gain: minus infinity for all labels but one in the row's cell.
+    """
+    n_features, n_cells, n_classes = gains.shape
+    totals = np.empty((n_features, n_classes))
+    for feature, label in itertools.product(range(n_features), range(n_classes)):
+        weights = rate * gains[feature]
+        kept = weights[cells[feature], label]
+        weights[cells[feature]] = -np.inf
+        weights[cells[feature], label] = kept
+        paths = np.tile(weights[0] - np.log(n_classes), (n_pieces, 1))  # (pieces, labels of the last cell)
+        for cell in range(1, n_cells):
+            opened = np.logaddexp.accumulate(np.logaddexp.reduce(paths, axis=1) - np.log(n_classes))
+            paths[1:] = np.logaddexp(paths[1:], opened[:-1, None])
+            paths += weights[cell]
+        totals[feature, label] = np.logaddexp.reduce(paths, axis=None)
+    votes = np.logaddexp.reduce(totals, axis=0)
+    return np.exp(votes - np.logaddexp.reduce(votes))
+
+
 def shatters(members: frozenset[tuple[int, ...]], depth: int) -> bool:
     """Whether a tree of this depth is shattered: the definition of the Littlestone dimension, word by word."""
     if depth == 0:

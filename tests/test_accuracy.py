@@ -37,7 +37,7 @@ def boosted(learner, rows, **options):
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_twenty_boosted_stumps_beat_one():
-    streams = [datasets.shuffled(datasets.segment(), shuffle) for shuffle in SHUFFLES]
+    streams = [datasets.shuffled(datasets.load("segment"), shuffle) for shuffle in SHUFFLES]
     single = statistics.fmean(alone(STUMP.clone(), rows) for rows in streams)
     best = max(
         statistics.fmean(boosted(STUMP, rows, gamma=gamma, seed=1) for rows in streams) for gamma in (0.3, 0.5, 0.7)
@@ -48,7 +48,7 @@ def test_twenty_boosted_stumps_beat_one():
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_twenty_boosted_mondrian_trees_match_the_forest_of_twenty():
-    streams = [datasets.shuffled(datasets.segment(), shuffle) for shuffle in SHUFFLES]
+    streams = [datasets.shuffled(datasets.load("segment"), shuffle) for shuffle in SHUFFLES]
     forests = [alone(forest.AMFClassifier(n_estimators=20, seed=seed), rows) for seed, rows in enumerate(streams, 1)]
     tree_learner = forest.AMFClassifier(n_estimators=1)
     best = max(

@@ -1,18 +1,13 @@
-"""The surface: what is public, what importing costs, what the command line shows."""
+"""The surface: what is public, and what importing costs."""
 
 from __future__ import annotations
 
-import itertools
-import json
 import subprocess
 import sys
 
 import pytest
-from typer.testing import CliRunner
 
 import ocoboost
-from ocoboost.cli import app
-from ocoboost.cli.demo import sparkline
 
 
 def run_python(code: str) -> str:
@@ -29,7 +24,7 @@ def test_all_is_sorted_public_and_listed():
 
 
 def test_importing_the_package_loads_and_compiles_nothing_heavy():
-    heavy = "numba", "river", "sklearn", "pandas", "polars", "typer", "rich", "numpy"
+    heavy = "numba", "river", "sklearn", "pandas", "polars", "typer", "rich", "numpy", "matplotlib", "jinja2"
     loaded = run_python(f"import ocoboost, sys; print([name for name in {heavy} if name in sys.modules])")
     assert loaded == "[]"
 
@@ -49,38 +44,3 @@ def test_importing_a_booster_compiles_nothing():
 
 def test_the_version_comes_from_the_metadata():
     assert ocoboost.__version__[0].isdigit()
-
-
-def test_demo_compares_a_tree_with_its_boosted_self():
-    result = CliRunner().invoke(app, ["demo", "--dataset", "balance", "--budget", "20", "--noise", "0.2"])
-    assert result.exit_code == 0
-    assert "Balance: 625 rows" in result.output
-    assert "ocoboost, boosted" in result.output
-    assert "20% of the labels flipped" in result.output
-
-
-def test_demo_gives_the_same_numbers_twice():
-    command = ["demo", "--dataset", "balance", "--budget", "10", "--seed", "3", "--json"]
-    runs = [json.loads(CliRunner().invoke(app, command).stdout) for _ in range(2)]
-    for run in itertools.chain(*runs):
-        run.pop("rows_per_second")
-    assert runs[0] == runs[1]
-    assert [run["rows"] for run in runs[0]] == [625] * 5
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--dataset", "iris"], "must be one of balance, segment"),
-        (["--noise", "2"], "--noise"),
-        (["--seed", "-1"], "--seed"),
-    ],
-)
-def test_a_users_mistake_is_one_message_and_exit_code_2(arguments, message):
-    result = CliRunner().invoke(app, ["demo", *arguments])
-    assert result.exit_code == 2
-    assert message in result.output
-
-
-def test_sparklines_rise():
-    assert sparkline([0.0, 0.5, 1.0]) == "▁▅█"

@@ -279,7 +279,7 @@ def tree_votes() -> tuple[np.ndarray, np.ndarray]:
     from ocoboost import OnlineAgnosticBoostClassifier
     from ocoboost.bench import datasets
 
-    rows = datasets.shuffled(datasets.segment(), 1)[:150]
+    rows = datasets.shuffled(datasets.load("segment"), 1)[:150]
     model = OnlineAgnosticBoostClassifier(tree.HoeffdingTreeClassifier(max_depth=1), n_learners=10, gamma=0.3, seed=1)
     model.learn_many([x for x, _ in rows], [y for _, y in rows])
     state = model._state

@@ -10,6 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ocoboost.batch.agnostic import AgnosticBoostClassifier
+    from ocoboost.batch.histogram_tree import HistogramTreeClassifier
+    from ocoboost.batch.realizable import RealizableBoostClassifier
     from ocoboost.online.adaboost_olm import AdaBoostOLMClassifier
     from ocoboost.online.agnostic import OnlineAgnosticBoostClassifier
     from ocoboost.online.experts import StumpExperts
@@ -18,10 +21,13 @@ if TYPE_CHECKING:
     from ocoboost.online.mbbm import OnlineMBBMClassifier
     from ocoboost.online.mondrian import MondrianTrees
     from ocoboost.online.realizable import OnlineRealizableBoostClassifier
+    from ocoboost.saving.model import load, save
 
 __all__ = [
     "AdaBoostOLMClassifier",
+    "AgnosticBoostClassifier",
     "FiniteExperts",
+    "HistogramTreeClassifier",
     "HoeffdingTrees",
     "LittlestoneExperts",
     "MatrixExperts",
@@ -29,12 +35,17 @@ __all__ = [
     "OnlineAgnosticBoostClassifier",
     "OnlineMBBMClassifier",
     "OnlineRealizableBoostClassifier",
+    "RealizableBoostClassifier",
     "StumpExperts",
+    "load",
+    "save",
 ]
 
 _HOMES = {
     "AdaBoostOLMClassifier": "ocoboost.online.adaboost_olm",
+    "AgnosticBoostClassifier": "ocoboost.batch.agnostic",
     "FiniteExperts": "ocoboost.online.finite_experts",
+    "HistogramTreeClassifier": "ocoboost.batch.histogram_tree",
     "HoeffdingTrees": "ocoboost.online.hoeffding",
     "LittlestoneExperts": "ocoboost.online.finite_experts",
     "MatrixExperts": "ocoboost.online.finite_experts",
@@ -42,7 +53,10 @@ _HOMES = {
     "OnlineAgnosticBoostClassifier": "ocoboost.online.agnostic",
     "OnlineMBBMClassifier": "ocoboost.online.mbbm",
     "OnlineRealizableBoostClassifier": "ocoboost.online.realizable",
+    "RealizableBoostClassifier": "ocoboost.batch.realizable",
     "StumpExperts": "ocoboost.online.experts",
+    "load": "ocoboost.saving.model",
+    "save": "ocoboost.saving.model",
 }
 
 

@@ -3,6 +3,9 @@
 Numba counts references to arrays atomically, at every view and every call that passes one. In the fused kernel that
 cost about half of the time: 1.55 microseconds per row and learner with counting, 0.82 without (Segment, 100 stumps). A
 borrowed array has no owner to count for. It must not outlive the call whose argument it was.
+
+Borrow in one function and work in another that takes the borrowed arrays as arguments. Where functions are inlined,
+Numba removes what it takes for dead code, and knows only of arguments that writing into them has an effect.
 """
 
 from __future__ import annotations

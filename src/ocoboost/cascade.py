@@ -14,7 +14,6 @@ Results are equal to the bit, because draws are keyed by (seed, purpose, row, le
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -81,10 +80,10 @@ class Cascade:
         player = PLAYERS[self.player]
         if self.step_size is not None and not isinstance(self.step_size, str):
             return float(self.step_size)
-        if self.step_size is None and player.uses_paper_step:
-            return self.gamma / math.sqrt(self.n_learners)
         first = np.zeros(1, dtype=np.int64)  # the game is symmetric in the labels
         start = self.regime.starts(game, first, start=self.start, is_entropic=player.is_entropic)[0]
+        if self.step_size is None:
+            return player.default_step(game, start, self.gamma)
         return player.optimal_step(game, start)
 
     def loop(self, n_classes: int) -> Loop:

@@ -84,7 +84,9 @@ class Labels:
         return {row: label for label, row in new.items()}
 
     def indices(self, labels: Sequence[Label]) -> IntArray:
-        return np.array([self._index[label] for label in labels], dtype=np.int64)
+        """The index of each label, -1 for those that are not known."""
+        index = self._index
+        return np.array([index.get(label, -1) for label in labels], dtype=np.int64)
 
 
 def sorted_names(names: Iterable[Hashable]) -> list[Hashable]:

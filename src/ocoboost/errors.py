@@ -4,6 +4,8 @@
     InvalidInputError        a row, label or weight cannot be used; the model is as it was
     WeakLearnerError         a foreign learner raised in the middle of a row
     BrokenModelError         learning was refused because earlier rows are only partly learned
+    ModelFileError           a model cannot be saved, or a file holds none that can be loaded
+    DataFileError            a file of rows cannot be read, or a row of it cannot be used
 
 The first two are both ``ValueError`` and ``TypeError``, as scikit-learn's own parameter error is: the line between
 a wrong value and a wrong type is not one that a caller should have to know.
@@ -37,3 +39,11 @@ class WeakLearnerError(RuntimeError):
 
 class BrokenModelError(RuntimeError):
     """Earlier rows are only partly learned, so the model refuses to learn more."""
+
+
+class ModelFileError(ValueError):
+    """A model cannot be saved, or a file holds none that can be loaded."""
+
+
+class DataFileError(ValueError):
+    """A file of rows cannot be read, or a row of it cannot be used."""

@@ -48,7 +48,23 @@ def learn_block(
     """
     forest, scratch = borrow(forest, scratch)
     loop, games, room = borrow_games(loop, games, room)
-    block = borrowed(block)
+    return _learn_block(forest, scratch, loop, games, room, borrowed(block), n_classes, first_row, learners, reached)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def _learn_block(
+    forest: Any,
+    scratch: Any,
+    loop: Any,
+    games: Any,
+    room: Any,
+    block: FloatArray,
+    n_classes: int,
+    first_row: int,
+    learners: tuple[int, int],
+    reached: IntArray,
+) -> bool:
+    """With borrowed arrays as arguments (see ``borrowing``)."""
     taught, vote, spare = scratch.taught, scratch.vote, scratch.slope
     for learner in range(reached[0], learners[1]):
         for row in range(reached[1], block.shape[0]):
@@ -71,7 +87,14 @@ def poll_block(
     """Pool the votes of all learners on every row; nothing is learned."""
     forest, scratch = borrow(forest, scratch)
     loop, games, room = borrow_games(loop, games, room)
-    block = borrowed(block)
+    _poll_block(forest, scratch, loop, games, room, borrowed(block), n_classes, n_learned)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def _poll_block(
+    forest: Any, scratch: Any, loop: Any, games: Any, room: Any, block: FloatArray, n_classes: int, n_learned: int
+) -> None:
+    """With borrowed arrays as arguments (see ``borrowing``)."""
     vote, spare = scratch.vote, scratch.slope
     for learner in range(loop.n_learners):
         for row in range(block.shape[0]):

@@ -158,7 +158,7 @@ def pool(
     pool_row(games.labels, games.distributions, row, n_classes, vote)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")  # inlined twice over, Numba 0.68 loses the write to label_votes
+@_inlined
 def pool_row(
     label_votes: FloatArray, distribution_votes: FloatArray, row: int, n_classes: int, vote: FloatArray
 ) -> int:
@@ -172,7 +172,7 @@ def pool_row(
     return best
 
 
-@njit(cache=True, nogil=True, error_model="numpy")  # for the same reason
+@_inlined
 def keep_row(
     seen_labels: IntArray,
     seen_distributions: FloatArray,

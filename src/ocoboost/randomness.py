@@ -25,6 +25,11 @@ POTENTIAL = (
 TIES = 7  # which of several best labels wins, where the published code draws one
 VOTE = 8  # which label a learner says that votes at random
 CONSTANTS = 15  # the published code's weight of each learner
+# The purposes above may have multiples of 8 added, so those of the batch boosters start far away.
+BIN_ROWS = 1 << 20  # rows that thresholds of bins are found from
+HELD_OUT = BIN_ROWS + 1  # rows kept apart to choose by
+DRAWN_ROWS = BIN_ROWS + 2  # which row is the n-th drawn (in place of rows) for a stage
+DRAWN_LABELS = BIN_ROWS + 3  # and the label it is given
 
 _MASK = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)

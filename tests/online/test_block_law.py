@@ -104,7 +104,7 @@ def test_native_trees_obey_the_law(booster, player, data):
 
 @pytest.mark.parametrize("booster", [*BOOSTERS, HoeffdingTrees])
 def test_any_number_of_threads_gives_the_same_bits(booster):
-    rows = datasets.shuffled(datasets.segment(), 5)[:700]
+    rows = datasets.shuffled(datasets.load("segment"), 5)[:700]
     X, y = [x for x, _ in rows], [label for _, label in rows]
     if booster is HoeffdingTrees:
         models = [HoeffdingTrees(n_learners=7, grace_period=20, delta=0.1, tau=0.3, feature_share=0.7, seed=1)] * 2
@@ -133,7 +133,7 @@ def test_learners_without_weights_obey_the_law_too(booster, data):
 
 @pytest.mark.parametrize("booster", BOOSTERS)
 def test_river_trees_that_split_obey_the_law(booster):
-    rows = datasets.shuffled(datasets.segment(), 5)[:400]
+    rows = datasets.shuffled(datasets.load("segment"), 5)[:400]
     X, y = [x for x, _ in rows], [label for _, label in rows]
     learner = tree.HoeffdingTreeClassifier(grace_period=20, delta=0.1, tau=0.2)
     one = booster(learner, n_learners=3, gamma=0.3, start="label", seed=3)
@@ -159,7 +159,7 @@ def test_learn_many_teaches_what_predict_learn_many_teaches(booster):
 
 @pytest.mark.parametrize("booster", BOOSTERS)
 def test_the_order_of_a_dict_does_not_matter(booster):
-    rows = datasets.shuffled(datasets.segment(), 2)[:120]
+    rows = datasets.shuffled(datasets.load("segment"), 2)[:120]
     learner = tree.HoeffdingTreeClassifier(grace_period=20, delta=0.1, tau=0.2)
     one, other = booster(learner, n_learners=2, seed=0), booster(learner, n_learners=2, seed=0)
     for x, y in rows:
@@ -198,7 +198,7 @@ def test_the_rivals_obey_the_law(booster, learner, mode, data):
 @pytest.mark.parametrize("mode", [None, "paper"])
 @pytest.mark.parametrize("booster", RIVALS)
 def test_any_number_of_threads_gives_the_rivals_the_same_bits(booster, mode):
-    rows = datasets.shuffled(datasets.segment(), 5)[:400]
+    rows = datasets.shuffled(datasets.load("segment"), 5)[:400]
     X, y = [x for x, _ in rows], [label for _, label in rows]
     learner = HoeffdingTrees(grace_period=20, delta=0.1, tau=0.3)
     models = [booster(learner, n_learners=7, mode=mode, seed=1, n_jobs=n_jobs) for n_jobs in (1, 2, 5)]

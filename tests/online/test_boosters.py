@@ -380,7 +380,7 @@ RESUME = """
 import pickle, sys
 from pathlib import Path
 from ocoboost.bench import datasets
-rows = datasets.shuffled(datasets.segment(), 3)[:300]
+rows = datasets.shuffled(datasets.load("segment"), 3)[:300]
 model = pickle.loads(Path(sys.argv[1]).read_bytes())
 predictions = model.predict_learn_many([x for x, _ in rows[150:]], [y for _, y in rows[150:]])
 print(predictions)
@@ -400,7 +400,7 @@ print([model.predict_proba_one(x) for x, _ in rows[:40]], [model.sample_one(x) f
     ids=type,
 )
 def test_a_pickle_taken_mid_stream_resumes_to_the_same_bits_in_a_fresh_process(booster, learner, relabel, tmp_path):
-    rows = datasets.shuffled(datasets.segment(), 3)[:300]
+    rows = datasets.shuffled(datasets.load("segment"), 3)[:300]
     model = booster(learner, n_learners=3, gamma=0.4, relabel=relabel, player="coin")  # the seed is drawn, then kept
     model.learn_many([x for x, _ in rows[:150]], [y for _, y in rows[:150]])
     saved = tmp_path / "model.pickle"

@@ -279,7 +279,7 @@ def test_ties_are_broken_as_the_draw_says():
 @pytest.mark.parametrize("learner", [HoeffdingTrees(grace_period=20, delta=0.1, tau=0.3), MondrianTrees()])
 @pytest.mark.parametrize("booster", RIVALS)
 def test_the_fused_kernel_equals_the_loop_by_parts(booster, learner, mode):
-    rows = datasets.shuffled(datasets.segment(), 5)[:150]
+    rows = datasets.shuffled(datasets.load("segment"), 5)[:150]
     block, labels = [x for x, _ in rows], [y for _, y in rows]
     fused, parts = (booster(learner, n_learners=4, mode=mode, seed=1) for _ in range(2))
     parts._state = parts._begin()

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ocoboost
-from expert_twins import Exponential, stump_functions
+from expert_twins import Exponential, stump_functions, vote_by_logarithms
 from ocoboost import FiniteExperts, LittlestoneExperts, MatrixExperts, StumpExperts
 from ocoboost.errors import InvalidInputError, InvalidParameterError
 from ocoboost.weak._stump_kernels import make_room, vote_by_stumps
@@ -58,6 +58,16 @@ def test_the_dynamic_programme_is_the_enumeration(stumps):
         cells = rng.integers(stumps.n_cells, size=stumps.n_features)
         vote_by_stumps(gains, cells, 0.5, room, out)
         np.testing.assert_allclose(out, vote_of_members(stumps, gains, cells, 0.5), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1.0, 20.0, 1000.0])
+def test_large_classes_vote_as_in_logarithms(scale):
+    rng = np.random.default_rng(8)
+    for d, b, k, pieces in [(6, 12, 4, 4), (3, 20, 5, 3), (2, 9, 7, 7)]:
+        gains = scale * rng.random((d, b, k))
+        cells, out = rng.integers(b, size=d), np.empty(k)
+        vote_by_stumps(gains, cells, 1.0, make_room(pieces, k), out)
+        np.testing.assert_allclose(out, vote_by_logarithms(gains, cells, 1.0, pieces), rtol=1e-10, atol=1e-10)
 
 
 def taught_rows(n_rows, n_classes, rng):
@@ -316,6 +326,9 @@ def test_boosting_stumps_beats_the_best_stump():
 def test_wrong_parameters_are_named(make, message):
     with pytest.raises(InvalidParameterError, match=message):
         make().learn_one({"a": 1.0}, "x")
+    if "members" not in message:  # a class is made with the learners
+        with pytest.raises(InvalidParameterError, match=message):
+            make().check_parameters()
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_soft_labels_are_the_twins():
 
 
 def test_ten_trees_are_as_accurate_as_rivers_forest():
-    rows = datasets.shuffled(datasets.segment(), 1)
+    rows = datasets.shuffled(datasets.load("segment"), 1)
     labels = [y for _, y in rows]
     ours = MondrianTrees(smoothing=0.0, scale="none", seed=1).predict_learn_many([x for x, _ in rows], labels)
     river = forest.AMFClassifier(seed=1)

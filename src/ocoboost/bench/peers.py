@@ -19,6 +19,7 @@ RIVER: dict[str, Callable[[int], base.Classifier]] = {
     "River leveraging bagging": lambda seed: ensemble.LeveragingBaggingClassifier(
         tree.HoeffdingTreeClassifier(), seed=seed
     ),
+    "River BOLE": lambda seed: ensemble.BOLEClassifier(tree.HoeffdingTreeClassifier(), seed=seed),
     "River Hoeffding tree": lambda seed: tree.HoeffdingTreeClassifier(),
 }
 NUMBERS_ONLY = ("River AMF",)  # text is turned into ranks for these
@@ -30,15 +31,6 @@ CAPYMOA = {
     "CapyMOA SRP": "StreamingRandomPatches",
     "CapyMOA SGBT": "StreamingGradientBoostedTrees",
 }
-
-
-def predict_learn_river(model: base.Classifier, X: list[Any], labels: list[Any]) -> list[Any]:
-    """Predict each row, then learn it."""
-    predictions = []
-    for x, y in zip(X, labels, strict=True):
-        predictions.append(model.predict_one(x))
-        model.learn_one(x, y)
-    return predictions
 
 
 def predict_learn_capymoa(name: str, X: list[Any], labels: list[Any], seed: int) -> list[Any]:

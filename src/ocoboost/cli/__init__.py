@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import typer
 
-from ocoboost.cli.demo import demo
+from ocoboost.cli.compare import compare
+from ocoboost.cli.datasets import datasets
+from ocoboost.cli.mistakes import OneLineErrors
+from ocoboost.cli.predict import predict
+from ocoboost.cli.reproduce import reproduce
+from ocoboost.cli.run import run
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="Online multiclass boosting on streams.")
-app.command()(demo)
+app = typer.Typer(add_completion=False, cls=OneLineErrors)
+app.command()(reproduce)
+app.command()(compare)
+app.command()(run)
+app.command()(predict)
+app.command()(datasets)
 
 
-@app.callback()
-def root() -> None:
+@app.callback(invoke_without_command=True)
+def root(context: typer.Context) -> None:
     """Online multiclass boosting on streams."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())

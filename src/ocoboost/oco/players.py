@@ -50,6 +50,10 @@ class Player(ABC):
         """The step size that minimises this player's regret bound (0 for players that have none)."""
         return 0.0
 
+    def default_step(self, game: Game, start: FloatArray, gamma: float) -> float:
+        """The paper's gamma / sqrt(N) where it gives one, else the one that minimises the bound."""
+        return gamma / math.sqrt(game.n_steps) if self.uses_paper_step else self.optimal_step(game, start)
+
     @abstractmethod
     def regret_bound(self, game: Game, start: FloatArray, step_size: float) -> float:
         """The most regret this player can have in ``game`` from ``start``; players without a step ignore it."""

@@ -14,10 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from ocoboost.encoding import Labels
 from ocoboost.online.booster import GAMMA, OnlineBooster
 from ocoboost.online.hoeffding import HoeffdingTrees
 from ocoboost.online.portfolio import AUTO, GAMMAS, Choice, default_members, unboosted
-from ocoboost.parameters import AnyOf, Count, OneOf, Range
+from ocoboost.online.trees import MAX_SIZE, NativeTrees
+from ocoboost.parameters import AnyOf, Count, OneOf, Range, invalid
 from ocoboost.regimes import AGNOSTIC, Regime
 
 
@@ -42,6 +44,9 @@ class OnlineAgnosticBoostClassifier(OnlineBooster):
         The number of weak learners of each booster, N. None shares out the `budget`.
     budget
         The number of weak learners in all, if `n_learners` is None.
+    max_size
+        Memory for all native trees together, in MiB, shared out by their number; None for no limit, or for that of the
+        given learner. A tree that has used its share up grows no more, and goes on learning in the nodes it has.
     relabel
         "fractional" teaches a learner all labels of a row, weighted; "random" teaches one drawn label, as the theorems
         assume. Learners that take no weights are always relabelled at random (see `relabel_`).
@@ -92,6 +97,7 @@ class OnlineAgnosticBoostClassifier(OnlineBooster):
         "gamma": AnyOf(GAMMA, OneOf(AUTO), hint=GAMMA.hint),
         "n_learners": AnyOf(Count(1), OneOf(None), hint="None shares out the budget"),
         "budget": Count(1),
+        "max_size": MAX_SIZE,
     }
 
     def __init__(
@@ -101,6 +107,7 @@ class OnlineAgnosticBoostClassifier(OnlineBooster):
         gamma: float | str = AUTO,
         n_learners: int | None = None,
         budget: int = 200,
+        max_size: float | None = None,
         relabel: str = "fractional",
         votes: str = "label",
         pool: str = "distribution",
@@ -126,6 +133,7 @@ class OnlineAgnosticBoostClassifier(OnlineBooster):
             seed=seed,
         )
         self.budget = budget
+        self.max_size = max_size
 
     @property
     def member_weights_(self) -> dict[str, float]:
@@ -143,4 +151,15 @@ class OnlineAgnosticBoostClassifier(OnlineBooster):
             pairs = [(learner, value) for value in (GAMMAS if gamma is None else (gamma,))]
         n_learners = max(1, int(self.budget) // len(pairs)) if self.n_learners is None else int(self.n_learners)
         choices = [Choice(tree, value, n_learners, self.start, self.votes, self.pool) for tree, value in pairs]
-        return choices if len(choices) == 1 else [*choices, unboosted(choices[0]._replace(learner=learner))]
+        if len(choices) > 1:
+            choices.append(unboosted(choices[0]._replace(learner=learner)))
+        if self.max_size is None:
+            return choices
+        per_learner = float(self.max_size) / sum(choice.n_learners for choice in choices)
+        return [choice._replace(max_size=per_learner * choice.n_learners) for choice in choices]
+
+    def _checked_labels(self) -> Labels:
+        labels = super()._checked_labels()
+        if self.max_size is not None and not isinstance(self.learner, str | NativeTrees | None):
+            raise invalid(self, "max_size", "be None", self.max_size, "only native trees can be limited")
+        return labels

@@ -184,7 +184,10 @@ class OnlineBooster(LearnerBooster):
         return [Choice(learner, float(self.gamma), int(self.n_learners), self.start, self.votes, self.pool)]
 
     def _member(self, choice: Choice, seed: int, labels: Labels) -> Member:
-        ensemble = self._ensemble(choice.learner, choice.n_learners, seed, labels)
+        limit = {} if choice.max_size is None else {"max_size": choice.max_size}
+        ensemble = self._ensemble(
+            choice.learner.clone(limit) if limit else choice.learner, choice.n_learners, seed, labels
+        )
         cascade = Cascade(
             regime=self.regime,
             gamma=max(choice.gamma, SMALLEST_GAMMA),

@@ -66,8 +66,12 @@ class Experts(LoneLearners):
     def _rate(self) -> LearningRate:
         return LearningRate(None if self.learning_rate is None else float(self.learning_rate), self.horizon)
 
-    def _checked_labels(self) -> Labels:
+    def _check(self) -> None:
+        """Raise for a parameter that is out of its range."""
         check_parameters(self, self.ranges)
+
+    def _checked_labels(self) -> Labels:
+        self._check()
         return labels_known(self)
 
     @property
@@ -144,11 +148,14 @@ class StumpExperts(Experts):
         self.low = low
         self.high = high
 
-    def make_ensemble(self, n_learners: int, seed: int) -> StumpEnsemble:
-        """Fresh learners for a booster."""
-        check_parameters(self, self.ranges)
+    def _check(self) -> None:
+        super()._check()
         if not self.low < self.high:
             raise invalid(self, "low", f"be below high={self.high!r}", self.low)
+
+    def make_ensemble(self, n_learners: int, seed: int) -> StumpEnsemble:
+        """Fresh learners for a booster."""
+        self._check()
         return StumpEnsemble(
             n_learners,
             self._rate(),

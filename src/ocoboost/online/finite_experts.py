@@ -12,7 +12,7 @@ from ocoboost.arrays import FloatArray
 from ocoboost.encoding import Row
 from ocoboost.errors import InvalidInputError
 from ocoboost.online.experts import Experts
-from ocoboost.parameters import AnyOf, Count, OneOf, Range, check_parameters
+from ocoboost.parameters import AnyOf, Count, OneOf, Range
 from ocoboost.weak.experts import EnumeratedEnsemble
 from ocoboost.weak.hypotheses import FunctionClass, TableClass, WeightMatrixClass
 from ocoboost.weak.littlestone import LittlestoneEnsemble
@@ -69,7 +69,7 @@ class FiniteExperts(Experts):
 
     def make_ensemble(self, n_learners: int, seed: int) -> EnumeratedEnsemble:
         """Fresh learners for a booster."""
-        check_parameters(self, self.ranges)
+        self._check()
         return EnumeratedEnsemble(
             "FiniteExperts",
             n_learners,
@@ -137,7 +137,7 @@ class MatrixExperts(Experts):
 
     def make_ensemble(self, n_learners: int, seed: int) -> EnumeratedEnsemble:
         """Fresh learners for a booster."""
-        check_parameters(self, self.ranges)
+        self._check()
         return EnumeratedEnsemble(
             "MatrixExperts",
             n_learners,
@@ -208,7 +208,7 @@ class LittlestoneExperts(Experts):
 
     def make_ensemble(self, n_learners: int, seed: int) -> LittlestoneEnsemble:
         """Fresh learners for a booster."""
-        check_parameters(self, self.ranges)
+        self._check()
         table = TableClass(self.table, self.n_classes)
         return LittlestoneEnsemble(
             n_learners,

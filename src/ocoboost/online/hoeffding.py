@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from ocoboost.online.alone import LoneLearners
+from ocoboost.online.trees import MAX_SIZE, NativeTrees
 from ocoboost.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters
 from ocoboost.weak import _hoeffding_kernels as kernels
 from ocoboost.weak import _split_kernels as splits
@@ -16,7 +16,7 @@ LEAVES = {"mc": kernels.MAJORITY, "nb": kernels.NAIVE_BAYES, "nba": kernels.ADAP
 UNLIMITED = 2**31
 
 
-class HoeffdingTrees(LoneLearners):
+class HoeffdingTrees(NativeTrees):
     """Compiled Hoeffding trees, with the parameters and the answers of River's `HoeffdingTreeClassifier`.
 
     Give it to a booster as `learner`, or use it by itself. `docs/hoeffding.md` lists the deliberate differences.
@@ -74,7 +74,7 @@ class HoeffdingTrees(LoneLearners):
     """
 
     ranges: ClassVar[Mapping[str, Range]] = {
-        **LoneLearners.shared_ranges,
+        **NativeTrees.shared_ranges,
         "grace_period": Between(0.0, 1e300, closed="right"),
         "max_depth": AnyOf(OneOf(None), Count(0)),
         "split_criterion": OneOf(*CRITERIA),
@@ -88,7 +88,7 @@ class HoeffdingTrees(LoneLearners):
         "max_share_to_split": Between(0.0, 1.0),
         "merit_preprune": OneOf(False, True),
         "feature_share": Between(0.0, 1.0, closed="right"),
-        "max_size": AnyOf(OneOf(None), Between(0.0, 1e9, closed="right")),
+        "max_size": MAX_SIZE,
     }
 
     def __init__(
@@ -158,7 +158,7 @@ class HoeffdingTrees(LoneLearners):
             seed=seed,
             nominal=frozenset(self.nominal_attributes or ()),
             feature_share=float(self.feature_share),
-            max_bytes=None if self.max_size is None else float(self.max_size) * 2**20,
+            max_bytes=self._max_bytes,
         )
 
     @property

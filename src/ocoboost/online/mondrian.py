@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ocoboost.online.alone import LoneLearners
+from ocoboost.online.trees import MAX_SIZE, NativeTrees
 from ocoboost.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters
 from ocoboost.weak import _mondrian_kernels as kernels
 from ocoboost.weak.mondrian import MondrianEnsemble
@@ -15,7 +15,7 @@ from ocoboost.weak.mondrian import MondrianEnsemble
 UNLIMITED = 2**31
 
 
-class MondrianTrees(LoneLearners):
+class MondrianTrees(NativeTrees):
     """Compiled online Mondrian trees, aggregated as in AMF (Mourtada, Gaïffas & Scornet, 2021).
 
     Give it to a booster as `learner`, or use it by itself. `docs/mondrian.md` says how it differs from River's
@@ -43,6 +43,9 @@ class MondrianTrees(LoneLearners):
     max_nodes
         The most nodes that a tree may have; None for no limit. When it is reached, the tree is cut no more, and goes on
         learning in the nodes it has.
+    max_size
+        Memory for all trees together, in MiB; None for no limit. It sets a `max_nodes` that falls as columns and labels
+        appear.
     nominal_attributes
         Columns of numbers that are to be read as categories; text always is.
     n_jobs
@@ -63,7 +66,7 @@ class MondrianTrees(LoneLearners):
     """
 
     ranges: ClassVar[Mapping[str, Range]] = {
-        **LoneLearners.shared_ranges,
+        **NativeTrees.shared_ranges,
         "aggregate": OneOf(False, True),
         "step": Between(0.0, 1e100, closed="right"),
         "dirichlet": Between(0.0, 1e100, closed="right"),
@@ -71,6 +74,7 @@ class MondrianTrees(LoneLearners):
         "split_pure": OneOf(False, True),
         "scale": OneOf("range", "none"),
         "max_nodes": AnyOf(OneOf(None), Count(1)),
+        "max_size": MAX_SIZE,
     }
 
     def __init__(
@@ -84,6 +88,7 @@ class MondrianTrees(LoneLearners):
         split_pure: bool = False,
         scale: str = "range",
         max_nodes: int | None = None,
+        max_size: float | None = None,
         nominal_attributes: Sequence[Any] | None = None,
         n_jobs: int = 1,
         seed: int | None = None,
@@ -97,6 +102,7 @@ class MondrianTrees(LoneLearners):
         self.split_pure = split_pure
         self.scale = scale
         self.max_nodes = max_nodes
+        self.max_size = max_size
         self.nominal_attributes = nominal_attributes
         self.n_jobs = n_jobs
         self.seed = seed
@@ -114,7 +120,9 @@ class MondrianTrees(LoneLearners):
             max_nodes=UNLIMITED if self.max_nodes is None else int(self.max_nodes),
             seed=np.uint64(seed),
         )
-        return MondrianEnsemble(rules, n_learners, nominal=frozenset(self.nominal_attributes or ()))
+        return MondrianEnsemble(
+            rules, n_learners, nominal=frozenset(self.nominal_attributes or ()), max_bytes=self._max_bytes
+        )
 
     @property
     def _multiclass(self) -> bool:

@@ -25,8 +25,17 @@ class MondrianEnsemble(NativeEnsemble):
 
     name = "MondrianTrees"
 
-    def __init__(self, rules: kernels.Rules, n_learners: int, *, nominal: frozenset[Any] = frozenset()) -> None:
+    def __init__(
+        self,
+        rules: kernels.Rules,
+        n_learners: int,
+        *,
+        nominal: frozenset[Any] = frozenset(),
+        max_bytes: float | None = None,
+    ) -> None:
         self.rules = rules
+        self.most_nodes = rules.max_nodes  # whatever the memory
+        self.max_bytes = max_bytes
         self.nominal = NominalNumbers(nominal)
         self.columns: IntArray = np.empty(0, dtype=np.int64)  # of each place
         self.codes: IntArray = np.empty(0, dtype=np.int64)  # of each place: NUMBER, or the category it stands for
@@ -41,7 +50,7 @@ class MondrianEnsemble(NativeEnsemble):
         if learning and (self.nominal.names or self.version != piece.schema.version):
             self.version = piece.schema.version
             self._grow_places(piece.schema)
-        places = block[:, self.columns]
+        places = np.take(block, self.columns, axis=1)  # row by row in memory: another order is compiled anew
         if self.codes.max(initial=NUMBER) != NUMBER:
             is_code = self.codes != NUMBER
             cells = places[:, is_code]
@@ -96,6 +105,14 @@ class MondrianEnsemble(NativeEnsemble):
         for grown, kept in zip(new, old, strict=True):
             grown[tuple(slice(size) for size in kept.shape)] = kept
         self.trees = new
+        if self.max_bytes is not None:
+            affordable = int(self.max_bytes / len(new.n_nodes) // self.bytes_per_node)
+            self.rules = self.rules._replace(max_nodes=min(self.most_nodes, max(1, affordable)))
+
+    @property
+    def bytes_per_node(self) -> int:
+        """Memory of a node."""
+        return int(kernels.NODE.itemsize + 8 * (self.trees.class_weight.shape[2] + 2 * self.columns.size))
 
     # -- learning ------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from numba.extending import overload
 from ocoboost.arrays import FloatArray
 from ocoboost.encoding import Piece, Row
 from ocoboost.weak import _hoeffding_kernels, _mondrian_kernels
+from ocoboost.weak.nominal import NominalNumbers
 
 _KERNELS: dict[type, ModuleType] = {
     _hoeffding_kernels.Forest: _hoeffding_kernels,
@@ -116,6 +117,10 @@ class NativeEnsemble(ABC):
     takes_weights = True
     max_classes: int | None = None
     forest: Any  # the learners and their rules, for kernels
+    rules: Any  # a named tuple of numbers
+    trees: Any  # a named tuple of arrays
+    nominal: NominalNumbers
+    version: int  # of the schema that the trees have grown to
 
     def check(self, rows: Sequence[Row], *, learning: bool) -> None:  # noqa: B027
         """Trees take any row."""

@@ -1,0 +1,57 @@
+"""Samples as scikit-learn's users give them, checked in its words."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.batch.binning import Binning, Codes, find_bins, rows_for_bins
+
+
+class CheckedSample(NamedTuple):
+    """Features, labels as indices into the sorted classes, and weights of which the largest is 1."""
+
+    X: FloatArray
+    labels: IntArray
+    weights: FloatArray
+    classes: NDArray[Any]
+
+
+def read_sample(estimator: Any, X: Any, y: Any, sample_weight: Any, *, allow_nan: bool) -> CheckedSample:
+    """Check a sample for ``fit``."""
+    finite: Any = "allow-nan" if allow_nan else True
+    X, y = validate_data(estimator, X, y, dtype=np.float64, order="C", ensure_all_finite=finite)
+    check_classification_targets(y)
+    classes, labels = np.unique(y, return_inverse=True)
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    check_enough(classes, len(y), np.bincount(labels[weights > 0.0], minlength=len(classes)))
+    return CheckedSample(X, labels.astype(np.int64), weights / weights.max(), classes)
+
+
+def check_enough(classes: NDArray[Any], n_rows: int, rows_per_class: IntArray) -> None:
+    """Raise unless some weight is positive, two classes have some, and there are more rows than classes."""
+    if not rows_per_class.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    present = np.nonzero(rows_per_class)[0]
+    if len(present) < 2:
+        raise ValueError(
+            "This solver needs samples of at least 2 classes in the data, but the data contains only one class: "
+            f"{classes[present[0]]!r}"
+        )
+    if n_rows <= len(classes):
+        raise ValueError(
+            f"The number of samples must be more than the number of classes, got {n_rows} samples of {len(classes)} "
+            "classes; are the labels continuous?"
+        )
+
+
+def bin_features(X: FloatArray, weights: FloatArray, max_bins: int, seed: int) -> tuple[Binning, Codes]:
+    """Thresholds, and the bin of every cell."""
+    chosen = rows_for_bins(seed, 0, len(X), len(X))
+    binning = find_bins(X[chosen], weights[chosen], max_bins)
+    return binning, binning.codes(X)

@@ -1,0 +1,259 @@
+"""What happens to a share of the rows in one stage: they are taught, counted, voted on, and their players move.
+
+Functions here take a share of the rows and what belongs to it, and know nothing of the other shares: threads and
+cluster workers call the same ones. What they give back to be summed are whole numbers. Rows are known by their global
+numbers, so nothing depends on how they are cut.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numba import njit
+
+from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.batch import _tree_kernels as kernels
+from ocoboost.batch.tree import Tree
+from ocoboost.oco._player_kernels import GRADIENT, step_row
+from ocoboost.oco._player_kernels import begin as begin_games
+from ocoboost.oco.projections import move_two_and_project
+from ocoboost.randomness import DRAWN_LABELS, DRAWN_ROWS, HELD_OUT, draw_label, draw_rows, uniform
+from ocoboost.regimes import REALIZABLE, gradient_row
+
+UNITS = 2**30  # the resolution in which weights are added up
+_MOST_BITS = 61  # of a sum in fixed point; rounding needs a little more
+
+
+class Rules(NamedTuple):
+    """The choices of a booster, as numbers."""
+
+    regime: int
+    gamma: float
+    player: int
+    on_interval: bool
+    memory_size: int
+    step_size: float
+    gradient_range: float
+    n_stages: int
+    n_classes: int
+    centre: float  # where games start; see `begin`
+    towards_label: float  # how far from the centre to the label
+    scale: float  # fixed-point units in a weight of 1
+    seed: np.uint64
+
+
+class Rows(NamedTuple):
+    """A share of the rows: what stays the same."""
+
+    first_row: int
+    X: Any  # codes for native trees, else features
+    labels: IntArray
+    weights: FloatArray  # at most 1; zero for rows that are held out
+    held_out: IntArray  # which rows are
+    held_out_units: IntArray  # and their weights, in units
+
+
+class Players(NamedTuple):
+    """A share of the rows: what every stage changes."""
+
+    plays: FloatArray
+    memory: FloatArray
+    counts: IntArray  # votes on the held-out rows
+
+
+class Lesson(NamedTuple):
+    """What a share of the rows teaches the next hypothesis: label weights in fixed point."""
+
+    quanta: IntArray  # (rows, classes); or one number per example
+    unit: float  # how many quanta are a weight of 1
+    examples: IntArray | None = None  # which rows these are, some perhaps several times; None: every row, all labels
+    labels: IntArray | None = None  # one per example
+    order: IntArray | None = None  # global numbers that put all shares' examples in order
+
+
+class Hypothesis(Protocol):
+    """A fitted weak hypothesis."""
+
+    def vote(self, X: Any, /) -> IntArray:
+        """The index of a label for every row."""
+
+
+def hold_out(rows: Rows, fraction: float, seed: int) -> Rows:
+    """Keep some rows from being taught, chosen by draws that are keyed by row number."""
+    draws = np.empty(len(rows.labels))
+    draw_rows(seed, HELD_OUT, rows.first_row, 0, draws)
+    chosen = draws < fraction
+    units = weight_units(rows)
+    return rows._replace(
+        weights=np.where(chosen, 0.0, rows.weights), held_out=np.nonzero(chosen)[0], held_out_units=units[chosen]
+    )
+
+
+def weight_units(rows: Rows) -> IntArray:
+    """Every row's weight in units, rounded up."""
+    return np.ceil(rows.weights * UNITS).astype(np.int64)
+
+
+def taught_rows(rows: Rows) -> IntArray:
+    """How many rows are taught, and how many units they weigh."""
+    return np.array([np.count_nonzero(rows.weights), weight_units(rows).sum()], dtype=np.int64)
+
+
+def fixed_point_scale(units: int) -> float:
+    """Fixed-point units in a weight of 1: a power of two, so large that the sum of all weights does not overflow."""
+    return float(2.0 ** (_MOST_BITS - units.bit_length()) * UNITS)
+
+
+def begin(rows: Rows, rules: Rules) -> Players:
+    """Every row's game at its start."""
+    n = len(rows.labels)
+    plays = np.full((n, 1 if rules.on_interval else rules.n_classes), rules.centre)
+    if rules.towards_label > 0.0:
+        vertices = np.ones((n, 1)) if rules.on_interval else np.eye(rules.n_classes)[rows.labels]
+        plays = rules.towards_label * vertices + (1.0 - rules.towards_label) * plays
+    memory = np.empty((n, rules.memory_size))
+    begin_games(rules.player, rules.on_interval, plays, memory)
+    return Players(plays, memory, np.zeros((len(rows.held_out), rules.n_classes), dtype=np.int64))
+
+
+def move(rows: Rows, players: Players, rules: Rules, hypothesis: Hypothesis, stage: int) -> Players:
+    """Show every player its row's vote, in place, and count the votes on held-out rows."""
+    votes = hypothesis.vote(rows.X)
+    step_rows(rules, votes, rows.labels, stage, players.plays, players.memory)
+    players.counts[np.arange(len(rows.held_out)), votes[rows.held_out]] += 1
+    return players
+
+
+def held_out_hits(rows: Rows, players: Players) -> IntArray:
+    """Units of held-out weight in all, and of those whose label has most votes."""
+    is_right = players.counts.argmax(axis=1) == rows.labels[rows.held_out]
+    return np.array([rows.held_out_units.sum(), rows.held_out_units[is_right].sum()], dtype=np.int64)
+
+
+def teach_all(rows: Rows, players: Players, rules: Rules) -> Lesson:
+    """Every row, with the label weights that its play says."""
+    quanta = np.empty(players.plays.shape, dtype=np.int64)
+    kernels.quantize(players.plays, rows.weights, rules.scale, quanta)
+    if rules.regime != REALIZABLE:
+        return Lesson(quanta, rules.scale)
+    examples = np.nonzero(quanta[:, 0])[0]
+    return Lesson(quanta[examples, 0], rules.scale, examples, rows.labels[examples], rows.first_row + examples)
+
+
+def teach_labels(rows: Rows, scale: float) -> Lesson:
+    """Every row with its own label and weight, as without boosting."""
+    numbers = np.arange(len(rows.labels))
+    quanta = np.floor(rows.weights * scale + 0.5).astype(np.int64)
+    return Lesson(quanta, scale, numbers, rows.labels, rows.first_row + numbers)
+
+
+def drawing_mass(rows: Rows, players: Players, rules: Rules) -> tuple[int, int]:
+    """The share's first row, and how much the share weighs when rows are drawn."""
+    return rows.first_row, int(_drawing_quanta(rows, players, rules).sum())
+
+
+def teach_drawn(
+    rows: Rows, players: Players, rules: Rules, stage: int, n_drawn: int, masses: dict[int, tuple[int, int]], total: int
+) -> Lesson:
+    """The drawn rows that are in this share; ``masses``: by first row, the mass before a share and its own."""
+    before, mass = masses[rows.first_row]
+    numbers, targets = _draws(rules.seed, stage, n_drawn, total, before, before + mass)
+    cumulated = np.cumsum(_drawing_quanta(rows, players, rules))
+    examples = np.searchsorted(cumulated, targets, side="right")
+    labels = rows.labels[examples]
+    if rules.regime != REALIZABLE:
+        labels = _drawn_labels(rules.seed, stage, numbers, examples, players.plays)
+    return Lesson(np.ones(len(examples), dtype=np.int64), 1.0, examples, labels, numbers)
+
+
+def lesson_mass(rows: Rows, players: Players, lesson: Lesson) -> int:
+    """What a lesson weighs; zero: there is nothing to teach."""
+    return int(lesson.quanta.sum())
+
+
+def count(rows: Rows, players: object, lesson: Lesson, tree: Tree, nodes: IntArray, slots: IntArray) -> IntArray:
+    """Histograms of some leaves of a tree, from this share of the rows."""
+    leaves = tree.find_leaves(rows.X)
+    place_of_node = np.full(len(tree.feature), -1, dtype=np.int64)
+    place_of_node[nodes] = np.arange(len(nodes))
+    out = np.zeros((len(nodes), slots[-1], tree.weights.shape[1]), dtype=np.int64)
+    if lesson.examples is None or lesson.labels is None:
+        kernels.count_soft(rows.X, lesson.quanta, leaves, place_of_node, slots, out)
+    else:
+        kernels.count_hard(rows.X, lesson.examples, lesson.labels, lesson.quanta, leaves, place_of_node, slots, out)
+    return out
+
+
+def examples(rows: Rows, players: Players, lesson: Lesson) -> tuple[IntArray, Any, IntArray, FloatArray]:
+    """The lesson as features, labels and weights of single examples, and numbers to sort them by."""
+    if lesson.examples is not None and lesson.labels is not None and lesson.order is not None:
+        return lesson.order, rows.X[lesson.examples], lesson.labels, lesson.quanta / lesson.unit
+    which, labels = np.nonzero(lesson.quanta)
+    return rows.first_row + which, rows.X[which], labels, lesson.quanta[which, labels] / lesson.unit
+
+
+def _drawing_quanta(rows: Rows, players: Players, rules: Rules) -> IntArray:
+    mass = rows.weights[:, None] * players.plays if rules.regime == REALIZABLE else rows.weights[:, None]
+    out = np.empty(mass.shape, dtype=np.int64)
+    kernels.quantize(mass, np.ones(len(mass)), rules.scale, out)
+    return out[:, 0]
+
+
+@njit(cache=True, nogil=True)
+def step_rows(
+    rules: Rules, votes: IntArray, labels: IntArray, stage: int, plays: FloatArray, memory: FloatArray
+) -> None:
+    """One move of every row's game, after its label vote."""
+    if rules.player == GRADIENT and not rules.on_interval:
+        # The same as below, without writing down gradients that have but two non-zero coordinates.
+        fall = -rules.step_size * (2.0 / rules.gamma)
+        rise = -rules.step_size * -2.0
+        stay = -rules.step_size * (2.0 / rules.gamma - 2.0)
+        for row in range(plays.shape[0]):
+            label = labels[row]
+            if votes[row] != label:
+                move_two_and_project(plays[row], votes[row], fall, label, rise)
+            elif stay != 0.0:
+                move_two_and_project(plays[row], label, stay, (label + 1) % rules.n_classes, 0.0)
+        return
+    vote = np.zeros(rules.n_classes)
+    gradient = np.empty(plays.shape[1])
+    for row in range(plays.shape[0]):
+        vote[votes[row]] = 1.0
+        gradient_row(rules.regime, vote, labels[row], rules.gamma, gradient)
+        vote[votes[row]] = 0.0
+        step_row(
+            rules.player,
+            rules.on_interval,
+            plays[row],
+            memory[row],
+            gradient,
+            rules.step_size,
+            rules.gradient_range,
+            rules.n_stages,
+            stage,
+        )
+
+
+@njit(cache=True, nogil=True)
+def _draws(seed: np.uint64, stage: int, n_drawn: int, total: int, first: int, last: int) -> tuple[IntArray, IntArray]:
+    """Which of the stage's draws fall into masses first..last - 1, and where in them."""
+    numbers = np.empty(n_drawn, dtype=np.int64)
+    targets = np.empty(n_drawn, dtype=np.int64)
+    found = 0
+    for number in range(n_drawn):
+        target = min(int(uniform(seed, DRAWN_ROWS, number, stage) * total), total - 1)
+        if first <= target < last:
+            numbers[found] = number
+            targets[found] = target - first
+            found += 1
+    return numbers[:found], targets[:found]
+
+
+@njit(cache=True, nogil=True)
+def _drawn_labels(seed: np.uint64, stage: int, numbers: IntArray, examples: IntArray, plays: FloatArray) -> IntArray:
+    out = np.empty(numbers.size, dtype=np.int64)
+    for place in range(numbers.size):
+        out[place] = draw_label(plays[examples[place]], uniform(seed, DRAWN_LABELS, numbers[place], stage))
+    return out

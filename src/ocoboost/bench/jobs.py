@@ -1,0 +1,100 @@
+"""Many runs, each kept as soon as it is finished: an interrupted study goes on where it was.
+
+A job is a flat dict of what decides a run; its result is another. Each finished run is a line of a file. The line is
+found again only by the very same job under the very same code: the job holds a checksum of the sources.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import ocoboost
+
+Job: TypeAlias = dict[str, Any]
+Result: TypeAlias = dict[str, Any]
+
+_NO_PART_OF_A_RUN = ("bench/", "cli/", "report/")
+
+
+@cache
+def code() -> str:
+    """A checksum of all sources that a run's numbers can depend on."""
+    root = Path(ocoboost.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        name = path.relative_to(root).as_posix()
+        if not name.startswith(_NO_PART_OF_A_RUN):
+            digest.update(name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def key(job: Job) -> str:
+    """What tells jobs apart."""
+    return json.dumps(job, sort_keys=True)
+
+
+class Store:
+    """Finished runs in a file of JSON lines; a line that was cut off is not a finished run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.results: dict[str, Result] = {}
+        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+            try:
+                kept = json.loads(line)
+                self.results[key(kept["job"])] = kept["result"]
+            except (ValueError, KeyError, TypeError):
+                continue
+
+    def add(self, job: Job, result: Result) -> None:
+        self.results[key(job)] = result
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        is_cut_off = self.path.exists() and self.path.stat().st_size and not self.path.read_bytes().endswith(b"\n")
+        with self.path.open("a", encoding="utf-8") as lines:
+            lines.write(("\n" if is_cut_off else "") + json.dumps({"job": job, "result": result}) + "\n")
+
+    def get(self, job: Job) -> Result | None:
+        return self.results.get(key(job))
+
+
+def run_all(
+    jobs: Iterable[Job],
+    work: Callable[[Job], Result],
+    store: Store,
+    *,
+    n_jobs: int = 1,
+    tick: Callable[[Job], object] = lambda job: None,
+) -> None:
+    """Run the jobs that are not in the store yet, on ``n_jobs`` processes; ``tick`` is called after each."""
+    waiting = [job for job in jobs if store.get(job) is None]
+    if n_jobs == 1 or len(waiting) < 2:
+        for job in waiting:
+            store.add(job, work(job))
+            tick(job)
+        return
+    # Spawned, for a fork of a process with threads may hang; Ctrl-C is the parent's affair.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(min(n_jobs, len(waiting)), context, initializer=_ignore_interrupts)
+    try:
+        running = {pool.submit(work, job): job for job in waiting}
+        for future in as_completed(running):
+            store.add(running[future], future.result())
+            tick(running[future])
+        pool.shutdown()
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in multiprocessing.active_children():
+            process.terminate()
+        raise
+
+
+def _ignore_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

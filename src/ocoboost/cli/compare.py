@@ -1,0 +1,151 @@
+"""``ocoboost compare``: chosen models against River's, on chosen datasets, with flipped labels if you like."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from ocoboost.cli import studies
+from ocoboost.cli.mistakes import one_of
+from ocoboost.cli.studies import AsJson, DataDir, Jobs, Seed
+
+if TYPE_CHECKING:
+    from ocoboost.bench.compare import Comparison
+
+_DATASETS = "balance,cars,segment,yeast"
+_BLOCKS = "▁▂▃▄▅▆▇█"
+
+
+def compare(
+    models: Annotated[
+        str,
+        typer.Option(help="Names with commas between; `--models help` lists them.", show_default="default and River's"),
+    ] = "",
+    datasets: Annotated[
+        str, typer.Option(help="Names with commas between; other files of the data folder too.")
+    ] = _DATASETS,
+    noise: Annotated[str, typer.Option(help="Shares of the labels to flip, with commas between.")] = "0",
+    shuffles: Annotated[int, typer.Option(min=1, help="How often each dataset is shuffled.")] = 1,
+    rows: Annotated[int | None, typer.Option(min=10, help="At most so many of each.", show_default="all")] = None,
+    seed: Seed = 1,
+    jobs: Jobs = -1,
+    out: Annotated[Path, typer.Option(help="Folder for the finished runs and the report.")] = Path("ocoboost-compare"),
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Race models on the same shuffles and the same flipped labels: accuracy, macro-F1, time, memory and ranks."""
+    from ocoboost.bench import compare as bench
+    from ocoboost.bench import peers
+    from ocoboost.bench.jobs import Store
+
+    if models == "help":
+        typer.echo("\n".join(f"{name:28}{title}" for name, title in bench.NAMES.items()))
+        return
+    everyone = ",".join(name for name, title in bench.NAMES.items() if name == "default" or title in peers.RIVER)
+    titles = tuple(bench.NAMES[name] for name in one_of(models or everyone, tuple(bench.NAMES), "--models"))
+    chosen = tuple(dict.fromkeys(name.strip() for name in datasets.split(",") if name.strip()))
+    shares = _shares(noise)
+    n_jobs = studies.n_processes(jobs)
+    names, missing = studies.present(chosen, data_dir)
+    if not names:
+        raise typer.BadParameter("; ".join(missing.values()) or "none was named", param_hint="--datasets")
+    settings = bench.Settings(titles, names, shares, tuple(range(seed, seed + shuffles)), rows)
+    store = Store(out / "results.jsonl")
+    done = studies.run_study(
+        bench.plan(settings), partial(bench.run, data_dir=data_dir), store, n_jobs=n_jobs, name=_name
+    )
+    comparison = bench.finished(settings, store)
+    path = _write_report(comparison, missing, out) if comparison.runs else None
+    if as_json:
+        report = None if path is None else str(path)
+        typer.echo(json.dumps({"cells": _numbers(comparison), "missing": missing, "report": report}))
+    elif comparison.runs:
+        console = Console()
+        for share in shares:
+            console.print(_table(comparison, share))
+        for name, why in missing.items():
+            console.print(f"{name.capitalize()} is missing: {why}", highlight=False)
+        console.print(f"Report: {path}", highlight=False, soft_wrap=True)
+    if not done:
+        raise typer.Exit(studies.INTERRUPTED)
+
+
+def _shares(text: str) -> tuple[float, ...]:
+    try:
+        shares = tuple(dict.fromkeys(float(part) for part in text.split(",") if part.strip()))
+    except ValueError:
+        shares = ()
+    if not shares or not all(0.0 <= share <= 1.0 for share in shares):
+        raise typer.BadParameter(f"must be numbers from 0 to 1 with commas between, got {text!r}", param_hint="--noise")
+    return shares
+
+
+def _name(job: Mapping[str, Any]) -> str:
+    return f"{job['dataset']}, {job['model']}"
+
+
+def _write_report(comparison: Comparison, missing: Mapping[str, str], out: Path) -> Path:
+    from ocoboost import report
+    from ocoboost.report import comparison as pages
+
+    facts = report.provenance(studies.command(), seeds=", ".join(map(str, comparison.settings.shuffles)))
+    path = out / "report.html"
+    report.write(pages.page(comparison, missing, facts), path)
+    return path
+
+
+def _numbers(comparison: Comparison) -> list[dict[str, Any]]:
+    """Means and standard errors over the shuffles."""
+    measured = ("accuracy", "last", "macro_f1", "seconds", "bytes")
+    return [
+        {
+            "dataset": name,
+            "noise": share,
+            "model": model,
+            "shuffles": len(runs),
+            **{measure: comparison.interval(name, share, model, measure) for measure in measured},
+        }
+        for (name, share, model), runs in comparison.runs.items()
+    ]
+
+
+def _table(comparison: Comparison, share: float) -> Table:
+    """A row per dataset and model."""
+    from ocoboost.report.reproduction import shown
+
+    title = "Every row is predicted before it is learned"
+    caption = f"{share:.0%} of the labels flipped; scores are against the true ones." if share else None
+    table = Table(title=title, caption=caption, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for column in ("model", "accuracy", "last 20 %", "macro-F1", "through the stream", "seconds", "KiB"):
+        table.add_column(column, justify="left" if column in ("model", "through the stream") else "right", no_wrap=True)
+    for name in comparison.settings.names:
+        models = [model for model in comparison.settings.models if (name, share, model) in comparison.runs]
+        scores = {model: comparison.runs[name, share, model] for model in models}
+        ranked = sorted(models, key=lambda model: -sum(run["accuracy"] for run in scores[model]) / len(scores[model]))
+        table.add_row(f"[bold]{name.capitalize()}[/]", style="cyan")
+        for model in ranked:
+            cells = [comparison.interval(name, share, model, m) for m in ("accuracy", "last", "macro_f1")]
+            seconds, size = (comparison.interval(name, share, model, m) for m in ("seconds", "bytes"))
+            table.add_row(
+                f"  {model}",
+                *(shown(cell) for cell in cells if cell is not None),
+                sparkline(scores[model][0]["curve"][1::2]),
+                f"{seconds[0]:.1f}" if seconds else "",
+                f"{size[0] / 1024:,.0f}" if size else "",
+                style="bold" if not model.startswith("River") else None,
+            )
+        table.add_section()
+    return table
+
+
+def sparkline(percents: list[float]) -> str:
+    """Numbers from 0 to 100 as a row of bars."""
+    return "".join(_BLOCKS[min(int(percent / 100 * len(_BLOCKS)), len(_BLOCKS) - 1)] for percent in percents)

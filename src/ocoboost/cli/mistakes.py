@@ -1,0 +1,55 @@
+"""A user's mistake is one line on standard error and exit code 2."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+# Whatever says what is wrong with the command line; Typer brings a Click of its own in some versions.
+_Mistake: Any = typer.BadParameter.__mro__[2]
+
+
+class OneLineErrors(TyperGroup):
+    """A group of commands that does without the usage in front of an error."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        is_alone = kwargs.pop("standalone_mode", True)
+        run: Any = super().main
+        if not is_alone:
+            return run(*args, **kwargs, standalone_mode=False)
+        try:
+            code = run(*args, **kwargs, standalone_mode=False)
+        except _Mistake as error:
+            typer.echo(f"ocoboost: {' '.join(error.format_message().split())}", err=True)
+            sys.exit(error.exit_code)
+        except (typer.Abort, KeyboardInterrupt):
+            typer.echo("ocoboost: interrupted", err=True)
+            sys.exit(130)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def one_of(names: str, known: tuple[str, ...], option: str) -> tuple[str, ...]:
+    """A list with commas between its names, each of which is known."""
+    chosen = tuple(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
+    unknown = [name for name in chosen if name not in known]
+    if unknown or not chosen:
+        got = ", ".join(map(repr, unknown)) or "none"
+        raise typer.BadParameter(f"must be among {', '.join(known)}; got {got}", param_hint=option)
+    return chosen
+
+
+@contextmanager
+def one_line() -> Iterator[None]:
+    """One line and exit code 2 for what the user can put right."""
+    from ocoboost.errors import DataFileError, InvalidInputError, InvalidParameterError, ModelFileError
+
+    try:
+        yield
+    except (DataFileError, InvalidInputError, InvalidParameterError, ModelFileError) as error:
+        typer.echo(f"ocoboost: {' '.join(str(error).split())}", err=True)
+        raise typer.Exit(2) from None

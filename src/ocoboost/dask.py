@@ -1,0 +1,210 @@
+"""Both batch boosters on a Dask cluster, with the same bits as on one machine.
+
+    pip install ocoboost[dask]
+
+Rows and their players stay on the workers, in chunks. A stage gathers histograms of label weights (or, for learners
+that are not native, the drawn rows) and sends out one hypothesis. Histograms hold whole numbers, which add up to the
+same sum in every order; draws and bin thresholds are keyed by global row numbers. So the model depends on the rows and
+the seed, and on neither the chunks nor the workers.
+
+If a worker is lost, its rows are read again and their games played again. If that is impossible, or the rows have
+changed, ``fit`` raises ``LostRowsError`` and learns nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, Self
+
+import dask
+import dask.array as da
+import numpy as np
+from distributed import Client, default_client
+from sklearn.utils.validation import check_is_fitted
+
+from ocoboost.batch.agnostic import AgnosticBoostClassifier as LocalAgnosticBoostClassifier
+from ocoboost.batch.booster import BatchBooster, foreign_learner, seed_from
+from ocoboost.batch.distributed import Block, LostRowsError, gather, prepare
+from ocoboost.batch.histogram_tree import HistogramTreeClassifier
+from ocoboost.batch.learners import WeakLearner
+from ocoboost.batch.realizable import RealizableBoostClassifier as LocalRealizableBoostClassifier
+from ocoboost.parameters import invalid
+
+__all__ = ["AgnosticBoostClassifier", "LostRowsError", "RealizableBoostClassifier"]
+
+
+class _OnDask(BatchBooster):
+    """``fit`` and the predictions of a batch booster for Dask arrays and data frames.
+
+    Other arrays are predicted here, as by the local booster. ``n_jobs`` is not used: a chunk is one task.
+    """
+
+    _local: type[BatchBooster]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Play the game on the workers of the current client."""
+        estimator = self._checked_estimator()
+        is_native = isinstance(estimator, HistogramTreeClassifier)
+        if not is_native and self.n_drawn is None:
+            must = "be given for a learner that is not native, which is taught the drawn rows in one place"
+            raise invalid(self, "n_drawn", must, None)
+        client = default_client()
+        seed = seed_from(self.random_state)
+        blocks, lengths = _blocks(client, X, y, sample_weight)
+        max_bins = estimator.max_bins if is_native else None
+        prepared = prepare(client, blocks, lengths, max_bins=max_bins, allow_nan=self._allows_nan(), seed=seed)
+        learner: WeakLearner
+        if prepared.binning is not None:
+            learner = estimator.learner(prepared.binning, len(prepared.classes))
+        else:
+            learner = foreign_learner(estimator, prepared.classes, seed)
+        self._fit_rows(prepared.sample, learner, prepared.classes, prepared.binning, seed)
+        self.n_features_in_ = prepared.n_features
+        if hasattr(X, "columns"):
+            self.feature_names_in_ = np.asarray(X.columns, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
+
+    def to_local(self) -> BatchBooster:
+        """The fitted model without Dask: what the local booster would have become."""
+        local = self._local(**self.get_params(deep=False))
+        fitted = {name: value for name, value in vars(self).items() if name not in self.get_params(deep=False)}
+        local.__dict__.update(fitted)
+        return local
+
+    def predict(self, X: Any) -> Any:
+        """As the local booster; of a Dask array or data frame lazily."""
+        return self._blockwise("predict", X)
+
+    def predict_proba(self, X: Any) -> Any:
+        """As the local booster; of a Dask array or data frame lazily."""
+        return self._blockwise("predict_proba", X)
+
+    def decision_function(self, X: Any) -> Any:
+        """As the local booster; of a Dask array or data frame lazily."""
+        return self._blockwise("decision_function", X)
+
+    def sample(self, X: Any, random_state: Any = None) -> Any:
+        """As the local booster; of a Dask array or data frame lazily."""
+        if not _is_dask(X):
+            return self.to_local().sample(X, random_state)
+        first_rows = np.cumsum([0, *_lengths(default_client(), X)]).tolist()
+        seed = self._sampling_seed(random_state)
+        return self._blockwise("_sample", X, itertools.repeat(seed), first_rows[:-1])
+
+    def correlation(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """As the local booster."""
+        gains = self._blockwise("_gains", X, _parts_like(default_client(), X, y) if _is_dask(X) else y)
+        return float(
+            np.average(np.asarray(gains), weights=None if sample_weight is None else np.asarray(sample_weight))
+        )
+
+    def staged_predict(self, X: Any) -> Any:
+        """As the local booster, of rows in memory."""
+        return self.to_local().staged_predict(_in_memory(X))
+
+    def staged_predict_proba(self, X: Any) -> Any:
+        """As the local booster, of rows in memory."""
+        return self.to_local().staged_predict_proba(_in_memory(X))
+
+    def _blockwise(self, method: str, X: Any, *others: Any) -> Any:
+        """Call a method of the local booster on every chunk, with the chunk's share of ``others``."""
+        check_is_fitted(self, "_hypotheses")
+        local = self.to_local()
+        if not _is_dask(X):
+            return getattr(local, method)(X, *others)
+        shape = () if method in ("predict", "_sample", "_gains") else (len(self.classes_),)
+        if method == "decision_function" and len(self.classes_) == 2:
+            shape = ()
+        dtype = self.classes_.dtype if method in ("predict", "_sample") else np.dtype(np.float64)
+        lengths = X.chunks[0] if hasattr(X, "chunks") else [np.nan] * X.npartitions
+        model, call = dask.delayed(local), dask.delayed(_call, pure=False)
+        blocks = [
+            da.from_delayed(call(model, method, *parts), shape=(length, *shape), dtype=dtype)
+            for length, parts in zip(lengths, zip(_parts(X), *others, strict=False), strict=True)
+        ]
+        return da.concatenate(blocks, allow_unknown_chunksizes=True)
+
+
+class AgnosticBoostClassifier(_OnDask, LocalAgnosticBoostClassifier):
+    """``ocoboost.AgnosticBoostClassifier`` on the workers of a Dask cluster, with the same parameters and bits.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from ocoboost.dask import AgnosticBoostClassifier
+    >>> with Client(processes=False, dashboard_address=None):
+    ...     X = da.random.default_rng(1).random((400, 3), chunks=(100, 3))
+    ...     model = AgnosticBoostClassifier(n_estimators=5).fit(X, (X[:, 0] > 0.5).astype(int))
+    ...     model.predict(X[:3]).compute().shape
+    (3,)
+    """
+
+    _local = LocalAgnosticBoostClassifier
+
+
+class RealizableBoostClassifier(_OnDask, LocalRealizableBoostClassifier):
+    """``ocoboost.RealizableBoostClassifier`` on the workers of a Dask cluster, with the same parameters and bits."""
+
+    _local = LocalRealizableBoostClassifier
+
+
+def _call(model: BatchBooster, method: str, *parts: Any) -> Any:
+    return getattr(model, method)(*parts)
+
+
+def _is_dask(thing: Any) -> bool:
+    return dask.is_dask_collection(thing)  # type: ignore[no-any-return]
+
+
+def _in_memory(X: Any) -> Any:
+    if _is_dask(X):
+        raise TypeError("stages are predicted one by one, for rows in memory: give X.compute(), or one chunk at a time")
+    return X
+
+
+def _parts(thing: Any) -> list[Any]:
+    """Chunks of rows, not yet computed."""
+    if not hasattr(thing, "rechunk"):
+        return list(thing.to_delayed())
+    whole_rows = thing.rechunk({1: -1}) if thing.ndim > 1 else thing
+    return list(whole_rows.to_delayed().ravel())
+
+
+def _lengths(client: Client, thing: Any) -> list[int]:
+    """Rows of every chunk."""
+    if hasattr(thing, "chunks") and not np.isnan(thing.chunks[0]).any():
+        return list(thing.chunks[0])
+    return gather(client, client.compute([dask.delayed(len)(part) for part in _parts(thing)]))
+
+
+def _parts_like(client: Client, X: Any, other: Any, lengths: list[int] | None = None) -> list[Any]:
+    """Chunks of labels or weights, cut as the rows of ``X`` are."""
+    lengths = _lengths(client, X) if lengths is None else lengths
+    knows_length = not _is_dask(other) or (hasattr(other, "chunks") and not np.isnan(other.chunks[0]).any())
+    if knows_length:
+        other = other if _is_dask(other) else np.asarray(other)
+        if len(other) != sum(lengths):
+            raise ValueError(
+                f"Found input variables with inconsistent numbers of samples: {[sum(lengths), len(other)]}"
+            )
+        cut = (tuple(lengths), *((-1,) * (other.ndim - 1)))
+        return _parts(other.rechunk(cut) if _is_dask(other) else da.from_array(other, chunks=cut))
+    parts = _parts(other)
+    if len(parts) != len(lengths):
+        raise ValueError(
+            f"X has {len(lengths)} partitions and y or sample_weight {len(parts)}; give them the same ones"
+        )
+    return parts
+
+
+def _blocks(client: Client, X: Any, y: Any, sample_weight: Any) -> tuple[list[Block], list[int]]:
+    if not _is_dask(X):
+        kind = type(X).__name__
+        raise TypeError(f"X must be a Dask array or data frame, got {kind}; ocoboost itself takes rows in memory")
+    lengths = _lengths(client, X)
+    labels = _parts_like(client, X, y, lengths)
+    weights = [None] * len(lengths) if sample_weight is None else _parts_like(client, X, sample_weight, lengths)
+    return [Block(*parts) for parts in zip(_parts(X), labels, weights, strict=True)], lengths

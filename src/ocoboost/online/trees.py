@@ -1,0 +1,18 @@
+"""What compiled trees share: a limit on their memory."""
+
+from __future__ import annotations
+
+from ocoboost.online.alone import LoneLearners
+from ocoboost.parameters import AnyOf, Between, OneOf
+
+MAX_SIZE = AnyOf(OneOf(None), Between(0.0, 1e9, closed="right"), hint="MiB")
+
+
+class NativeTrees(LoneLearners):
+    """Compiled trees, for a booster as its `learner` or by themselves."""
+
+    max_size: float | None  # MiB
+
+    @property
+    def _max_bytes(self) -> float | None:
+        return None if self.max_size is None else float(self.max_size) * 2**20

@@ -1,0 +1,250 @@
+"""The figures of reports: plain numbers in, SVG out.
+
+Drawn without pyplot, so nothing is global; without dates or random ids, so the same numbers give the same bytes. Text
+stays text: it is read aloud, found, and set in the page's font. Panels are small, so that they read on a phone; pages
+lay them out side by side where there is room.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from ocoboost.arrays import FloatArray
+from ocoboost.report.palette import LIGHT, SERIES, with_variables
+
+PANEL = (4.0, 3.0)  # inches
+_STYLE: Any = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "ocoboost",
+    "font.family": "sans-serif",
+    "font.size": 9.5,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "axes.edgecolor": LIGHT["muted"],
+    "axes.labelcolor": LIGHT["muted"],
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": LIGHT["line"],
+    "grid.linewidth": 0.6,
+    "xtick.color": LIGHT["muted"],
+    "ytick.color": LIGHT["muted"],
+    "text.color": LIGHT["ink"],
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "lines.linewidth": 1.6,
+}
+
+
+class Band(NamedTuple):
+    """A line and how sure it is: low and high may be equal to the line."""
+
+    middle: Sequence[float] | FloatArray
+    low: Sequence[float] | FloatArray
+    high: Sequence[float] | FloatArray
+
+    def after(self, n_points: int) -> Band:
+        """Without the first points."""
+        return Band(*(values[n_points:] for values in self))
+
+
+class Interval(NamedTuple):
+    """A number and its standard error; the error of a single run is not known, and 0 here."""
+
+    mean: float
+    error: float = 0.0
+
+
+def lines(title: str, x: Sequence[float] | FloatArray, bands: Mapping[str, Band], *, x_label: str, y_label: str) -> str:
+    """Lines with bands: learning curves, or accuracy by noise level."""
+    with mpl.rc_context(_STYLE):
+        figure, axes = _panel(title, y_label, height=_height(len(bands)))
+        for number, (colour, (name, band)) in enumerate(zip(_colours(len(bands)), bands.items(), strict=True)):
+            axes.fill_between(x, band.low, band.high, color=colour, alpha=0.18, linewidth=0)
+            axes.plot(x, band.middle, "-" if number < len(SERIES) else "--", color=colour, label=name)
+        axes.set_xlabel(x_label)
+        axes.margins(x=0.01)
+        if max(x) >= 1000:
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        _legend(figure, len(bands))
+        return _svg(figure)
+
+
+def time_against_accuracy(title: str, points: Mapping[str, tuple[Interval, Interval]]) -> str:
+    """A point per model: seconds, on a logarithmic axis, against accuracy in percent. Up and left is better."""
+    with mpl.rc_context(_STYLE):
+        figure, axes = _panel(title, "accuracy, %", height=_height(len(points)))
+        for number, (colour, (name, (seconds, accuracy))) in enumerate(
+            zip(_colours(len(points)), points.items(), strict=True)
+        ):
+            axes.errorbar(
+                seconds.mean,
+                accuracy.mean,
+                xerr=seconds.error,
+                yerr=accuracy.error,
+                color=colour,
+                fmt="osD^v"[number % 5],
+                markersize=6,
+                label=name,
+            )
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.set_xlabel("seconds")
+        axes.margins(0.1)
+        _legend(figure, len(points))
+        return _svg(figure)
+
+
+def intervals(title: str, groups: Mapping[str, Mapping[str, Interval]], *, x_label: str) -> str:
+    """A row per group, and in it a dot with two standard errors per series, one above the other."""
+    names = list(dict.fromkeys(name for group in groups.values() for name in group))
+    with mpl.rc_context(_STYLE):
+        height = 0.9 + len(groups) * (0.16 + 0.13 * len(names)) + 0.2 * -(-len(names) // 2)
+        figure, axes = _panel(title, "", height=height)
+        for number, (colour, name) in enumerate(zip(_colours(len(names)), names, strict=True)):
+            places = [i for i, group in enumerate(groups.values()) if name in group]
+            shown = [group[name] for group in groups.values() if name in group]
+            offset = (number - (len(names) - 1) / 2) * 0.8 / max(len(names), 1)
+            axes.errorbar(
+                [interval.mean for interval in shown],
+                [place + offset for place in places],
+                xerr=[2 * interval.error for interval in shown],
+                color=colour,
+                fmt="osD^v"[number % 5],
+                markersize=3.5,
+                elinewidth=1.1,
+                label=name,
+            )
+        axes.set_yticks(range(len(groups)), list(groups))
+        axes.set_ylim(len(groups) - 0.5, -0.5)
+        axes.grid(visible=False, axis="y")
+        axes.set_xlabel(x_label)
+        _legend(figure, len(names))
+        return _svg(figure)
+
+
+def critical_difference(title: str, ranks: Mapping[str, float], distance: float) -> str:
+    """Mean ranks, the best model on top; a bar joins models that are not told apart (Demšar, 2006, set upright)."""
+    ordered = sorted(ranks.items(), key=lambda item: item[1])
+    groups = indistinguishable([rank for _, rank in ordered], distance)
+    with mpl.rc_context(_STYLE):
+        figure, axes = _panel(title, "mean rank, 1 is best", height=1.1 + 0.25 * len(ordered))
+        edge = ordered[-1][1] + 0.35
+        for place, (_, rank) in enumerate(ordered):
+            axes.plot([rank, edge], [place, place], color=LIGHT["line"], linewidth=1)
+            axes.plot(rank, place, "o", color=LIGHT["ink"], markersize=5)
+            axes.text(rank - 0.15, place, f"{rank:.1f}", ha="right", va="center", size=8.5)
+        for number, (first, last) in enumerate(groups):
+            at = edge + 0.4 * number
+            axes.plot([at, at], [first - 0.12, last + 0.12], color=SERIES[number % 2], linewidth=4)
+        axes.plot([1, 1 + distance], [-1, -1], "|-", color=SERIES[1], linewidth=2, markersize=8.5)
+        names = [f"critical difference {distance:.1f}", *(name for name, _ in ordered)]
+        axes.set_yticks(range(-1, len(ordered)), names)
+        axes.set_ylim(len(ordered) - 0.4, -1.6)
+        axes.set_xlim(0.2, max(edge + 0.4 * len(groups), 1.2 + distance))
+        axes.grid(visible=False)
+        axes.tick_params(axis="y", length=0)
+        axes.spines["left"].set_visible(False)
+        return _svg(figure)
+
+
+def indistinguishable(ranks: Sequence[float], distance: float) -> list[tuple[int, int]]:
+    """The longest runs of sorted ranks that lie within the critical difference, as first and last place.
+
+    >>> indistinguishable([1.0, 1.5, 2.8, 4.0], 1.4)
+    [(0, 1), (1, 2), (2, 3)]
+    """
+    found: list[tuple[int, int]] = []
+    for first, rank in enumerate(ranks):
+        last = max(place for place, other in enumerate(ranks) if other <= rank + distance)
+        if last > first and (not found or last > found[-1][1]):
+            found.append((first, last))
+    return found
+
+
+def shares(title: str, x: Sequence[float] | FloatArray, parts: Mapping[str, Sequence[float] | FloatArray]) -> str:
+    """How a whole is shared out over time: the weights of a mixture's members."""
+    with mpl.rc_context(_STYLE):
+        figure, axes = _panel(title, "weight", height=PANEL[1] + 0.09 * len(parts))
+        axes.stackplot(x, *parts.values(), labels=list(parts), colors=_colours(len(parts)), alpha=0.85, linewidth=0)
+        axes.set_xlabel("rows")
+        axes.margins(0)
+        _legend(figure, len(parts), columns=1 if max(map(len, parts)) > 22 else 2)
+        return _svg(figure)
+
+
+def confusion(title: str, labels: Sequence[str], counts: np.ndarray[Any, Any]) -> str:
+    """True labels down, predictions across; shades are shares of the row, numbers are counts while they fit."""
+    n_labels = len(labels)
+    rows = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    with mpl.rc_context(_STYLE):
+        figure, axes = _panel(title, "", height=PANEL[0] * 0.92)
+        axes.grid(visible=False)
+        for (truth, predicted), share in np.ndenumerate(rows):
+            if share == 0.0:
+                continue
+            colour = SERIES[0] if truth == predicted else SERIES[1]
+            axes.fill_between(
+                [predicted - 0.47, predicted + 0.47], truth - 0.47, truth + 0.47, color=colour, alpha=share, linewidth=0
+            )
+            if n_labels <= 12:
+                axes.text(predicted, truth, f"{int(counts[truth, predicted])}", ha="center", va="center", size=7)
+        places = range(n_labels)
+        axes.set_xticks(places, labels, rotation=90 if max(map(len, labels)) > 2 else 0, size=min(8, 110 / n_labels))
+        axes.set_yticks(places, labels, size=min(8, 110 / n_labels))
+        axes.tick_params(length=0)
+        axes.set_xlim(-0.5, n_labels - 0.5)
+        axes.set_ylim(n_labels - 0.5, -0.5)
+        axes.set_xlabel("predicted")
+        axes.set_ylabel("true")
+        return _svg(figure)
+
+
+def _panel(title: str, y_label: str, *, height: float = PANEL[1]) -> tuple[Figure, Axes]:
+    """One small picture. What the vertical axis shows stands under the title, where nothing has to be turned."""
+    figure = Figure(figsize=(PANEL[0], height), layout="constrained")
+    figure.suptitle(title, x=0.012, ha="left", weight="bold", size=11)
+    axes = figure.subplots()
+    axes.set_title(y_label, loc="left", color=LIGHT["muted"], size=8.5)
+    return figure, axes
+
+
+def _height(n_entries: int) -> float:
+    """Three lines of legend are counted in; more of them are not taken from the picture."""
+    return PANEL[1] + 0.17 * max(0, -(-n_entries // 2) - 3)
+
+
+def _legend(figure: Figure, n_entries: int, columns: int = 2) -> None:
+    if n_entries > 1:
+        figure.legend(loc="outside lower left", ncols=columns, handlelength=1.4, columnspacing=1.2)
+
+
+def _colours(n: int) -> list[str]:
+    return [SERIES[i % len(SERIES)] for i in range(n)]
+
+
+def _svg(figure: Figure) -> str:
+    """What a page can hold: no header, no fixed size, colours as variables, ids that no other figure has."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue()
+    view = re.search(r'viewBox="[^"]*"', text)
+    assert view is not None
+    body = text[text.index("<g ") :]
+    prefix = f"f{zlib.crc32(body.encode()):08x}"  # the same on every run, which Python's own hash is not
+    body = re.sub(r'\bid="', f'id="{prefix}-', body).replace("xlink:href", "href")
+    body = re.sub(r"(url\(|href=\")#", rf"\g<1>#{prefix}-", body)
+    defaults = "stroke-linejoin: round; stroke-linecap: butt"
+    return with_variables(f'<svg {view.group()} style="{defaults}">{body}')

@@ -1,0 +1,138 @@
+"""What a page is, and how it becomes HTML or Markdown.
+
+>>> table = Table(("model", "accuracy"), [("stump", "78.3"), ("boosted", "95.1")], caption="Segment")
+>>> page = Page("A race", "Two models.", [Section("Accuracy", ["Higher is better.", table])], {"seed": "1"})
+>>> html = render(page)
+>>> "<h1>A race</h1>" in html, "http" in html
+(True, False)
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from ocoboost.report import palette
+
+PACKAGES = ("ocoboost", "numpy", "numba", "river", "scikit-learn")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text under column names. The first column names the row; the others are set like numbers."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+    strong: frozenset[tuple[int, int]] = frozenset()  # (row, column) of the cells that are set in bold
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One or more pictures under one caption: SVG of ``report.figures``, by what each shows, in words."""
+
+    panels: Mapping[str, str]
+    caption: str = ""
+    wide: bool = False  # a panel takes the whole width
+
+
+Part: TypeAlias = str | Table | Figure
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands under it; text is a paragraph."""
+
+    title: str
+    parts: Sequence[Part]
+
+    @property
+    def anchor(self) -> str:
+        return "-".join("".join(c if c.isalnum() else " " for c in self.title.lower()).split())
+
+
+@dataclass(frozen=True)
+class Page:
+    """A whole report. ``facts`` says how it was made; see ``provenance``."""
+
+    title: str
+    summary: str
+    sections: Sequence[Section]
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+def provenance(command: Sequence[str], **facts: object) -> dict[str, str]:
+    """The exact command, then ``facts`` such as seeds, then the versions and the machine."""
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in PACKAGES)
+    machine = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    given = {name.replace("_", " "): str(value) for name, value in facts.items()}
+    return {"command": shlex.join(command), **given, "versions": versions, "machine": machine}
+
+
+def render(page: Page) -> str:
+    """The page as one HTML file."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("ocoboost.report", "."),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["spoken"] = _spoken
+    environment.tests["text"] = lambda part: isinstance(part, str)
+    environment.tests["table"] = lambda part: isinstance(part, Table)
+    return environment.get_template("page.html.j2").render(page=page, light=palette.LIGHT, dark=palette.DARK)
+
+
+def _spoken(svg: str, alt: str) -> Any:
+    """A picture with the words that stand for it."""
+    import markupsafe
+
+    label = f'<svg role="img" aria-label="{markupsafe.escape(alt)}" '
+    return markupsafe.Markup(svg.replace("<svg ", label, 1))
+
+
+def write(page: Page, path: Path) -> None:
+    """Render the page into a file, which is there whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(path.name + ".part")
+    temporary.write_text(render(page), encoding="utf-8")
+    temporary.replace(path)
+
+
+def markdown(sections: Sequence[Section], figures: Path, link: str) -> str:
+    """Sections as Markdown; pictures become files in the folder ``figures``, which the text calls ``link``."""
+    figures.mkdir(parents=True, exist_ok=True)
+    lines = []
+    for section in sections:
+        lines += [f"## {section.title}", ""]
+        n_pictures = 0
+        for part in section.parts:
+            if isinstance(part, Figure):
+                for alt, svg in part.panels.items():
+                    n_pictures += 1
+                    name = f"{section.anchor}-{n_pictures}.svg"
+                    (figures / name).write_text(palette.standalone(svg), encoding="utf-8")
+                    lines.append(f"![{alt}]({link}/{name})")
+                lines += ["", part.caption, ""]
+            elif isinstance(part, Table):
+                lines += [*_markdown_table(part), "", *([part.caption, ""] if part.caption else [])]
+            else:
+                lines += [part, ""]
+    return "\n".join(lines)
+
+
+def _markdown_table(table: Table) -> list[str]:
+    lines = ["| " + " | ".join(table.columns) + " |", "|---|" + "---:|" * (len(table.columns) - 1)]
+    for i, row in enumerate(table.rows):
+        cells = [f"**{cell}**" if (i, j) in table.strong else cell for j, cell in enumerate(row)]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines

@@ -1,0 +1,308 @@
+"""The loop of ``ocoboost run``: predict each row, wait for its label, learn it, and save now and then.
+
+A saved run is the model, the scores and the place in the file. The place is where a chunk begins and how many of its
+rows are learned; rows that were predicted and wait for their labels are read again, their predictions are kept. So a
+run that was killed goes on from its last save to the same bits, and its file in the end is the same as if nothing had
+happened.
+"""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.cascade import Answers
+from ocoboost.encoding import Label, Row
+from ocoboost.errors import DataFileError, ModelFileError
+from ocoboost.online.protocol import StreamClassifier
+from ocoboost.online.state import State
+from ocoboost.saving.model import read_model, write_model
+from ocoboost.stream.columns import BadRecord, Chunk, Columns
+from ocoboost.stream.opening import STANDARD_INPUT, fingerprint
+from ocoboost.stream.scores import MOST_POINTS, Scores
+from ocoboost.stream.sources import Source
+
+BLOCK = 1024  # rows that are learned together: a key press waits no longer than that
+MOST_LABELS = 1000
+FEWEST_TO_DOUBT = 10  # a handful of labels may well all be different
+SHARE_OF_TIME = 0.1  # that saving may take, if models are large
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a file is read; kept with the model, so that going on means going on in the same way."""
+
+    target: str
+    drop: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+    file_format: str | None = None
+    delimiter: str | None = None
+    delay: int = 0
+    on_error: str = "stop"
+
+    def columns(self) -> Columns:
+        return Columns(self.target, frozenset(self.drop), frozenset(self.text))
+
+
+class Place(NamedTuple):
+    """Where a run is: a chunk, how many of its rows are learned, and the bad records before it."""
+
+    start: int | None = None
+    first_line: int = 1
+    n_learned: int = 0
+    n_bad: int = 0
+
+
+class Waiting(NamedTuple):
+    """A row whose label has not come yet."""
+
+    rows: Sequence[Row]
+    label: Label
+    place: Place
+    prediction: int
+    share: float
+
+
+@dataclass
+class Run:
+    """A model, a file, and how far they have come."""
+
+    model: StreamClassifier
+    path: str
+    settings: Settings
+    scores: Scores = field(default_factory=Scores)
+    place: Place = field(default_factory=Place)
+    weights: list[tuple[int, list[float]]] = field(default_factory=list)  # of the members, through the stream
+    n_bad: int = 0
+    bad: list[BadRecord] = field(default_factory=list)  # the first few
+    save_to: str | None = None
+    save_every: float = 30.0  # seconds
+    columns: Columns = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.columns = self.settings.columns()
+        self._waiting: deque[Waiting] = deque()
+        self._answered: deque[tuple[int, float]] = deque()  # predictions of rows that will be read again
+        self._labels: set[Label] = set()
+        self._n_before, self._n_read = self.model.n_rows_, 0
+        self._saved_at = time.monotonic()
+        self._save_took = 0.0
+        self._weights_every = 1
+        self.is_learning = False
+
+    # -- the loop ------------------------------------------------------------------------------------------------------
+
+    def steps(self) -> Iterator[None]:
+        """Go through the file; yields after every block, when everything is consistent."""
+        settings, place = self.settings, self.place
+        self.source = Source(self.path, self.columns, file_format=settings.file_format, delimiter=settings.delimiter)
+        start = None if self.path == STANDARD_INPUT else place.start
+        n_skipped, n_bad = place.n_learned, place.n_bad
+        block = 1 if settings.delay else BLOCK
+        for chunk in self.source.chunks(start, place.first_line):
+            self._check_labels(chunk)
+            here = Place(chunk.start, chunk.first_line, 0, n_bad)
+            n_bad += len(chunk.bad)
+            end = self._end(chunk)
+            for first in range(n_skipped, end, block):
+                last = min(first + block, end)
+                with self._learning():
+                    if settings.delay:
+                        self._take(chunk, first, here._replace(n_learned=first))
+                    else:
+                        self._learn(chunk.rows[first:last], chunk.labels[first:last])
+                        self.place = here._replace(n_learned=last)
+                if last % BLOCK == 0 or last == end:
+                    self._after_block()
+                    yield
+            n_skipped = max(0, n_skipped - len(chunk.rows))
+            self._take_bad(chunk, n_bad)
+        while self._waiting:  # at the end of the file, all labels are there
+            with self._learning():
+                self._answer_oldest()
+        if self._n_read == 0 and self._n_before == 0:
+            raise DataFileError(f"{self.source.name}: has no rows that can be used, only a head.")
+        self.finish()
+
+    def finish(self) -> None:
+        """Save what there is."""
+        if self.save_to is not None:
+            self.save(self.save_to)
+
+    def _after_block(self) -> None:
+        self._note_weights()
+        since = time.monotonic() - self._saved_at
+        if self.save_to is not None and since >= max(self.save_every, self._save_took / SHARE_OF_TIME):
+            self.save(self.save_to)
+
+    def _learn(self, rows: Sequence[Row], labels: list[Label]) -> None:
+        """Predict and learn rows whose labels come at once."""
+        seen = _Seen(labels)
+        self.model._learn(rows, labels, np.ones(len(rows)), see=seen)
+        state = self.model._state
+        assert state is not None
+        is_new = seen.indices < 0
+        seen.indices[is_new] = state.labels.indices([labels[row] for row in np.flatnonzero(is_new)])
+        self.scores.add(seen.indices, seen.predictions, seen.shares, len(state.labels))
+
+    def _take(self, chunk: Chunk, number: int, place: Place) -> None:
+        """Predict a row; learn the one whose label comes now."""
+        rows, label = chunk.rows[number : number + 1], chunk.labels[number]
+        if self._answered:
+            prediction, share = self._answered.popleft()
+        else:
+            seen = _Seen([label])
+            state = self.model._state
+            if state is None:
+                seen.predictions[:] = -1
+            else:
+                state.check(rows)
+                seen(state, state.answer(rows))
+            prediction, share = int(seen.predictions[0]), float(seen.shares[0])
+        self._waiting.append(Waiting(rows, label, place, prediction, share))
+        if len(self._waiting) > self.settings.delay:
+            self._answer_oldest()
+
+    def _answer_oldest(self) -> None:
+        rows, label, place, prediction, share = self._waiting.popleft()
+        self.model._learn(rows, [label], np.ones(1))
+        state = self.model._state
+        assert state is not None
+        index = state.labels.indices([label])
+        self.scores.add(index, np.array([prediction]), np.array([share]), len(state.labels))
+        # Rows that wait are read again from the first of them on.
+        self.place = self._waiting[0].place if self._waiting else place._replace(n_learned=place.n_learned + 1)
+
+    # -- what may be wrong ---------------------------------------------------------------------------------------------
+
+    def _end(self, chunk: Chunk) -> int:
+        """How many rows of a chunk are to be used: those before a record at which the user wants to stop."""
+        if not chunk.bad or self.settings.on_error == "skip":
+            return len(chunk.rows)
+        return bisect_left(chunk.lines, chunk.bad[0].line)
+
+    def _take_bad(self, chunk: Chunk, n_bad: int) -> None:
+        """Stop at the records that cannot be used, or count them."""
+        if chunk.bad and self.settings.on_error == "stop":
+            self.finish()
+            raise chunk.bad[0].error(self.source.name)
+        self.n_bad = n_bad
+        self.bad += chunk.bad[: max(0, 5 - len(self.bad))]
+
+    def _check_labels(self, chunk: Chunk) -> None:
+        """A target that is no label would make a class of every row."""
+        self._labels.update(chunk.labels)
+        self._n_read += len(chunk.labels)
+        n_labels, n_rows = len(self._labels), self._n_before + self._n_read
+        if (n_labels >= FEWEST_TO_DOUBT and n_labels > n_rows / 2) or n_labels > MOST_LABELS:
+            raise DataFileError(
+                f"{self.source.name}: column {self.settings.target!r} has {n_labels:,} different labels in its first "
+                f"{n_rows:,} rows; that is no column of labels: choose another --target."
+            )
+
+    def _learning(self) -> _Busy:
+        return _Busy(self)
+
+    # -- the weights of the members ------------------------------------------------------------------------------------
+
+    def _note_weights(self) -> None:
+        n_rows = self.model.n_rows_
+        weights = getattr(self.model, "member_weights_", None)
+        if weights is None or n_rows == 0:
+            return
+        if not self.weights or n_rows - self.weights[-1][0] >= self._weights_every:
+            self.weights.append((n_rows, list(weights.values())))
+        if len(self.weights) >= MOST_POINTS:
+            self.weights = self.weights[1::2]
+            self._weights_every = 2 * max(self._weights_every, BLOCK)
+
+    # -- files ---------------------------------------------------------------------------------------------------------
+
+    def save(self, path: str) -> None:
+        """The model, with all that is needed to go on."""
+        started = time.monotonic()
+        digest, n_bytes = fingerprint(self.path)
+        waiting = list(self._waiting)
+        notes = {
+            "settings": asdict(self.settings),
+            "source": {"name": Path(self.path).name, "digest": digest, "n_bytes": n_bytes},
+            "place": tuple(self.place),
+            "kinds": self.columns.kinds,
+            "scores": self.scores.as_notes(),
+            "weights": [[n_rows, values] for n_rows, values in self.weights],
+            "weights_every": self._weights_every,
+            "waiting": [[w.prediction, w.share] for w in waiting],
+        }
+        write_model(self.model, path, notes)
+        self._saved_at = time.monotonic()
+        self._save_took = self._saved_at - started
+
+
+def resume(saved: str, path: str, n_jobs: int | None = None) -> Run:
+    """Go on with a saved run: in the same file where it stopped, in another one from its first row."""
+    model, notes = read_model(saved, n_jobs)
+    if notes is None:
+        raise ModelFileError(f"{saved}: was not saved by `ocoboost run`, so there is no run to go on with.")
+    try:
+        settings = Settings(**notes["settings"])
+        run = Run(model, path, settings)
+        run.columns.kinds.update(notes["kinds"])
+        if model._state is not None:
+            names = {str(name): set(codes) for name, codes in model._state.schema.categories.items()}
+            run.columns.categories.update(names)
+            run._labels.update(model._state.labels.known)
+        digest, n_bytes = notes["source"]["digest"], notes["source"]["n_bytes"]
+        if path == STANDARD_INPUT or fingerprint(path, n_bytes)[0] != digest:
+            return run
+        run.place = Place(*notes["place"])
+        run.scores = Scores.from_notes(notes["scores"])
+        run.weights = [(n_rows, values) for n_rows, values in notes["weights"]]
+        run._weights_every = notes["weights_every"]
+        run._answered.extend((int(prediction), float(share)) for prediction, share in notes["waiting"])
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, DataFileError):
+            raise
+        raise ModelFileError(f"{saved}: what it says of its run cannot be used ({error}).") from error
+    return run
+
+
+class _Seen:
+    """Notes what a model says to rows before it learns them."""
+
+    def __init__(self, labels: list[Label]) -> None:
+        self.labels = labels
+        self.indices: IntArray = np.full(len(labels), -1, dtype=np.int64)  # -1: the label appears with this row
+        self.predictions: IntArray = np.full(len(labels), -1, dtype=np.int64)
+        self.shares: FloatArray = np.zeros(len(labels))
+        self.n_seen = 0
+
+    def __call__(self, state: State, answers: Answers) -> None:
+        first, last = self.n_seen, self.n_seen + len(answers.shares)
+        self.n_seen = last
+        if answers.shares.shape[1] == 0:
+            return
+        self.predictions[first:last] = answers.labels
+        known = self.indices[first:last] = state.labels.indices(self.labels[first:last])
+        rows = np.flatnonzero(known >= 0)
+        self.shares[first + rows] = answers.distributions[rows, known[rows]]
+
+
+class _Busy:
+    """While a row is learned an interrupt has to wait."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    def __enter__(self) -> None:
+        self.run.is_learning = True
+
+    def __exit__(self, *_: object) -> None:
+        self.run.is_learning = False

@@ -1,0 +1,142 @@
+"""Prequential scores: every row is predicted before it is learned, and counted once.
+
+All of them but the log loss are read off one matrix of counts. A row that came before any label was known has no
+prediction, and counts as wrong. The log loss is of D, which has exact zeros: shares are taken to be at least ``LEAST``,
+and how often that mattered is counted too.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ocoboost.arrays import FloatArray, IntArray
+
+LEAST = 1e-15
+MOST_POINTS = 256
+
+
+class Scores:
+    """Counts of (label, prediction); indices are those of the model's labels, the last column is "no prediction"."""
+
+    def __init__(self) -> None:
+        self.counts: IntArray = np.zeros((0, 1), dtype=np.int64)
+        self.n_rows = 0
+        self.n_right = 0
+        self.log_loss_sum = 0.0
+        self.n_clipped = 0
+        self.curve = Curve()
+
+    def add(self, labels: IntArray, predictions: IntArray, shares: FloatArray, n_classes: int) -> None:
+        """Count rows: their labels, what was predicted (-1: nothing), and D of their labels."""
+        self._grow(n_classes)
+        n_columns = self.counts.shape[1]
+        cells = labels * n_columns + predictions % n_columns  # -1 is the last column
+        self.counts += np.bincount(cells, minlength=self.counts.size).reshape(self.counts.shape)
+        right = labels == predictions
+        losses = -np.log(np.maximum(shares, LEAST))
+        # One by one and in order: the sum does not depend on how the rows are cut into blocks.
+        self.log_loss_sum = float(np.add.accumulate(np.concatenate([[self.log_loss_sum], losses]))[-1])
+        self.n_clipped += int(np.sum(shares < LEAST))
+        self.curve.add(right)
+        self.n_rows += len(labels)
+        self.n_right += int(right.sum())
+
+    def _grow(self, n_classes: int) -> None:
+        n_old = len(self.counts)
+        if n_classes > n_old:
+            grown = np.zeros((n_classes, n_classes + 1), dtype=np.int64)
+            grown[:n_old, :n_old] = self.counts[:, :-1]
+            grown[:n_old, -1] = self.counts[:, -1]
+            self.counts = grown
+
+    # -- what the counts say -------------------------------------------------------------------------------------------
+
+    @property
+    def accuracy(self) -> float:
+        return self.n_right / self.n_rows if self.n_rows else math.nan
+
+    @property
+    def balanced_accuracy(self) -> float:
+        """The mean over the labels of the share of their rows that was predicted right."""
+        n_label = self.counts.sum(axis=1)
+        occurs = n_label > 0
+        return float(np.mean(np.diagonal(self.counts)[occurs] / n_label[occurs])) if occurs.any() else math.nan
+
+    @property
+    def macro_f1(self) -> float:
+        """The mean over the labels of F1, which is 0 for a label that is never predicted right."""
+        both = self.counts.sum(axis=1) + self.counts[:, :-1].sum(axis=0)
+        occurs = both > 0
+        return float(np.mean(2.0 * np.diagonal(self.counts)[occurs] / both[occurs])) if occurs.any() else math.nan
+
+    @property
+    def kappa(self) -> float:
+        """Cohen's kappa: how far accuracy exceeds what the same predictions, shuffled, would have."""
+        if not self.n_rows:
+            return math.nan
+        chance = float(self.counts.sum(axis=1) @ self.counts[:, :-1].sum(axis=0)) / self.n_rows**2
+        return (self.accuracy - chance) / (1.0 - chance) if chance < 1.0 else math.nan
+
+    @property
+    def log_loss(self) -> float:
+        return self.log_loss_sum / self.n_rows if self.n_rows else math.nan
+
+    def summary(self) -> dict[str, Any]:
+        """All scores, by name; what cannot be computed is None."""
+        scores = {
+            "rows": self.n_rows,
+            "accuracy": self.accuracy,
+            "balanced_accuracy": self.balanced_accuracy,
+            "macro_f1": self.macro_f1,
+            "kappa": self.kappa,
+            "log_loss": self.log_loss,
+            "log_loss_clipped_at": LEAST,
+            "log_loss_clipped_rows": self.n_clipped,
+        }
+        return {
+            name: None if isinstance(value, float) and math.isnan(value) else value for name, value in scores.items()
+        }
+
+    # -- for a file ----------------------------------------------------------------------------------------------------
+
+    def as_notes(self) -> dict[str, Any]:
+        notes = {name: getattr(self, name) for name in ("counts", "n_rows", "n_right", "log_loss_sum", "n_clipped")}
+        return {**notes, "curve": vars(self.curve)}
+
+    @classmethod
+    def from_notes(cls, notes: dict[str, Any]) -> Scores:
+        scores = cls()
+        vars(scores).update({name: notes[name] for name in notes if name != "curve"})
+        vars(scores.curve).update(notes["curve"])
+        return scores
+
+
+class Curve:
+    """Right answers in equal windows through the stream; windows are joined in pairs when there are too many."""
+
+    def __init__(self) -> None:
+        self.window = 1
+        self.right: list[int] = []  # of the full windows
+        self.n_open = 0  # rows in the window that is not full
+        self.right_open = 0
+
+    def add(self, right: Any) -> None:
+        """Count rows, by whether they were predicted right."""
+        while len(right):
+            n_taken = min(self.window - self.n_open, len(right))
+            self.right_open += int(np.sum(right[:n_taken]))
+            self.n_open += n_taken
+            right = right[n_taken:]
+            if self.n_open == self.window:
+                self.right.append(self.right_open)
+                self.n_open = self.right_open = 0
+                if len(self.right) == MOST_POINTS:
+                    self.right = [first + second for first, second in zip(*[iter(self.right)] * 2, strict=True)]
+                    self.window *= 2
+
+    def points(self) -> list[tuple[int, float]]:
+        """Rows until the end of each window, and the accuracy in it."""
+        return [((number + 1) * self.window, right / self.window) for number, right in enumerate(self.right)]
