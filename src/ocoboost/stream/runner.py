@@ -214,12 +214,11 @@ class Run:
     # -- the weights of the members ------------------------------------------------------------------------------------
 
     def _note_weights(self) -> None:
-        n_rows = self.model.n_rows_
-        weights = getattr(self.model, "member_weights_", None)
-        if weights is None or n_rows == 0:
+        state = self.model._state
+        if state is None or state.mixture is None:
             return
-        if not self.weights or n_rows - self.weights[-1][0] >= self._weights_every:
-            self.weights.append((n_rows, list(weights.values())))
+        if not self.weights or state.n_rows - self.weights[-1][0] >= self._weights_every:
+            self.weights.append((state.n_rows, state.member_weights()))
         if len(self.weights) >= MOST_POINTS:
             self.weights = self.weights[1::2]
             self._weights_every = 2 * max(self._weights_every, BLOCK)
