@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ocoboost import HoeffdingTrees, MondrianTrees, OnlineAgnosticBoostClassifier
-from ocoboost.bench import datasets, noise, paper, peers, prequential
+from ocoboost.bench import datasets, measures, noise, paper, peers, prequential
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 STORE = DOCS / "accuracy.jsonl"
@@ -94,11 +94,6 @@ def run_all(jobs: list[dict[str, Any]], data_dir: Path | None, n_jobs: int) -> N
             print(f"{number}/{len(jobs)}", json.dumps(result), flush=True)
 
 
-def mean_and_error(values: list[float]) -> tuple[float, float]:
-    error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
-    return statistics.fmean(values), error
-
-
 def by_shuffle(results: list[dict[str, Any]], measure: str) -> dict[tuple[float, str, str], dict[int, float]]:
     """Percentages by noise, model and dataset, then by shuffle."""
     cells: dict[tuple[float, str, str], dict[int, float]] = {}
@@ -117,7 +112,7 @@ def accuracy_table(cells: dict[tuple[float, str, str], dict[int, float]], share:
             values = list(cells.get((share, model, name), {}).values())
             n_ours = len(cells.get((share, DEFAULT, name), {}))
             mark = "*" if len(values) < n_ours else ""
-            row.append("{:.1f} ± {:.1f}{}".format(*mean_and_error(values), mark) if values else "")
+            row.append("{:.1f} ± {:.1f}{}".format(*measures.mean_and_error(values), mark) if values else "")
         if any(row):
             lines.append(f"| {model} | " + " | ".join(row) + " |")
     if share == 0.0:
@@ -138,7 +133,7 @@ def paired_table(cells: dict[tuple[float, str, str], dict[int, float]], share: f
                 continue
             best = max(found, key=lambda model: statistics.fmean(found[model].values()))
             differences = [ours[shuffle] - found[best][shuffle] for shuffle in ours if shuffle in found[best]]
-            row += [best, "{:+.1f} ± {:.1f}".format(*mean_and_error(differences))]
+            row += [best, "{:+.1f} ± {:.1f}".format(*measures.mean_and_error(differences))]
         lines.append("| " + " | ".join(row) + " |")
     return lines
 

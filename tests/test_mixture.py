@@ -189,3 +189,6 @@ def test_weights_are_readable():
     assert sum(model.member_weights_.values()) == pytest.approx(1.0)
     assert "MondrianTrees(smoothing=5.0), gamma=1" in model.member_weights_
     assert OnlineAgnosticBoostClassifier(Bins(), gamma=0.5).member_weights_ == {"Bins(), gamma=0.5": 1.0}
+    gammas = OnlineAgnosticBoostClassifier(Bins()).member_weights_
+    assert list(gammas) == [*(f"Bins(), gamma={gamma}" for gamma in (1, 0.7, 0.4, 0.2)), "Bins(), unboosted"]
+    assert sum(gammas.values()) == pytest.approx(1.0)

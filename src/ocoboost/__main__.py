@@ -10,9 +10,9 @@ def main() -> None:
     try:
         from ocoboost.cli import app
     except ModuleNotFoundError as error:
-        if error.name not in ("rich", "typer"):
+        if error.name not in ("jinja2", "matplotlib", "rich", "typer"):
             raise
-        print("The command line needs two more packages: pip install 'ocoboost[cli]'", file=sys.stderr)
+        print("The command line needs more packages: pip install 'ocoboost[cli]'", file=sys.stderr)
         raise SystemExit(2) from None
     app()
 

@@ -91,7 +91,7 @@ def test_a_page_is_written_whole(tmp_path):
 
 
 def test_markdown_has_the_same_words_and_its_pictures_as_files(tmp_path):
-    text = markdown(a_page(), tmp_path / "figures", "figures")
+    text = markdown(a_page().sections, tmp_path / "figures", "figures")
     assert "| Balance | 84.4 ± 0.7 |" in text
     for name in re.findall(r"\(figures/([^)]+)\)", text):
         assert (tmp_path / "figures" / name).read_text().startswith('<svg xmlns="http://www.w3.org/2000/svg"')

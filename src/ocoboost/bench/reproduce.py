@@ -7,10 +7,10 @@ nothing in hindsight: the agnostic booster over the same stumps with ``gamma="au
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ocoboost.bench import datasets, jobs, measures, paper, prequential
 from ocoboost.bench.jobs import Job, Result, Store
@@ -53,6 +53,7 @@ class Settings(NamedTuple):
     shuffles: tuple[int, ...] = tuple(range(1, paper.N_SHUFFLES + 1))
     most_rows: int | None = None
     potential: str = "exact"
+    code: str | None = None  # None: the sources as they are
 
     @classmethod
     def quick(cls, names: tuple[str, ...], seed: int) -> Settings:
@@ -69,7 +70,7 @@ def plan(settings: Settings) -> list[Job]:
 
 
 def _plan(settings: Settings) -> Iterator[Job]:
-    shared = {"n_learners": paper.N_LEARNERS, "most_rows": settings.most_rows, "code": jobs.code()}
+    shared = {"n_learners": paper.N_LEARNERS, "most_rows": settings.most_rows, "code": settings.code or jobs.code()}
     for shuffle in settings.shuffles:
         for name in settings.names:
             for booster in TITLES:
@@ -178,13 +179,21 @@ def _chosen_by(measure: str) -> str:
     return "whole_drawn" if measure.endswith("drawn") else "whole"
 
 
-def cells(settings: Settings, store: Store) -> dict[tuple[str, str], Cell]:
-    """The finished cells: those with a shuffle all of whose gammas were run."""
+Cells: TypeAlias = dict[tuple[str, str], Cell]
+
+
+def cells(settings: Settings, store: Store) -> Cells:
+    """The finished cells of the table, by booster and dataset."""
+    return choose([(job, store.get(job)) for job in _plan(settings)])
+
+
+def choose(runs: Iterable[tuple[Job, Result | None]]) -> Cells:
+    """For every shuffle all of whose gammas were run, the best of them in hindsight."""
     groups: dict[tuple[str, str], dict[int, list[tuple[Job, Result | None]]]] = {}
-    for job in _plan(settings):
+    for job, result in runs:
         at = (job["booster"], job["dataset"])
-        groups.setdefault(at, {}).setdefault(job["shuffle"], []).append((job, store.get(job)))
-    found = {}
+        groups.setdefault(at, {}).setdefault(job["shuffle"], []).append((job, result))
+    found: Cells = {}
     for at, by_shuffle in groups.items():
         whole = [
             [(job, result) for job, result in pairs if result is not None]
@@ -195,6 +204,6 @@ def cells(settings: Settings, store: Store) -> dict[tuple[str, str], Cell]:
             best = {
                 by: [max(pairs, key=lambda pair: pair[1][by]) for pairs in whole] for by in ("whole", "whole_drawn")
             }
-            runs = {by: [result for _, result in pairs] for by, pairs in best.items()}
-            found[at] = Cell(*at, runs, [job["gamma"] for job, _ in best[primary(at[0])]])
+            results = {by: [result for _, result in pairs] for by, pairs in best.items()}
+            found[at] = Cell(*at, results, [job["gamma"] for job, _ in best[primary(at[0])]])
     return found

@@ -18,7 +18,7 @@ from ocoboost.cli.mistakes import one_of
 from ocoboost.cli.studies import AsJson, DataDir, Jobs, Seed
 
 if TYPE_CHECKING:
-    from ocoboost.bench.reproduce import Cell
+    from ocoboost.bench.reproduce import Cell, Cells
 
 
 def reproduce(
@@ -70,9 +70,7 @@ def _name(job: Mapping[str, Any]) -> str:
     return f"{job['dataset']}, {job['booster']}{gamma}"
 
 
-def _write_report(
-    cells: Mapping[tuple[str, str], Cell], missing: Mapping[str, str], shuffles: tuple[int, ...], out: Path
-) -> Path:
+def _write_report(cells: Cells, missing: Mapping[str, str], shuffles: tuple[int, ...], out: Path) -> Path:
     from ocoboost import report
     from ocoboost.report import reproduction
 
@@ -94,7 +92,7 @@ def _numbers(cell: Cell) -> dict[str, Any]:
 _LINES = {"whole_drawn": "sampled", "last_drawn": " last 20 %", "whole": "mode", "last": " last 20 %"}
 
 
-def _table(cells: Mapping[tuple[str, str], Cell], most_rows: int | None) -> Table:
+def _table(cells: Cells, most_rows: int | None) -> Table:
     """For each dataset the paper's figure, the four accuracies beside it, and seconds."""
     from ocoboost.bench.reproduce import TITLES, primary
     from ocoboost.report.reproduction import shown

@@ -27,17 +27,19 @@ class Choice(NamedTuple):
     votes: str
     pool: str
     max_size: float | None = None  # MiB for its learners
+    is_boosted: bool = True
 
     @property
     def name(self) -> str:
-        """What reports call it: the learner, as far as it differs from the default, and gamma."""
+        """What reports call it: the learner, as far as it differs from the default, and gamma if it is boosted."""
         parameters = inspect.signature(type(self.learner)).parameters
         changed = [
             f"{name}={getattr(self.learner, name)!r}"
             for name, parameter in parameters.items()
             if getattr(self.learner, name, parameter.default) != parameter.default
         ]
-        return f"{type(self.learner).__name__}({', '.join(changed)}), gamma={self.gamma:g}"
+        how = f"gamma={self.gamma:g}" if self.is_boosted else "unboosted"
+        return f"{type(self.learner).__name__}({', '.join(changed)}), {how}"
 
 
 # The paper's grid, thinned: neighbouring gammas measure alike when games start at the label.
@@ -58,4 +60,4 @@ def default_members(gamma: float | None) -> list[tuple[Any, float]]:
 
 def unboosted(choice: Choice) -> Choice:
     """A single learner beside the boosters: where boosting does not pay, the mixture falls back on it."""
-    return choice._replace(gamma=1.0, n_learners=1, start="label")
+    return choice._replace(gamma=1.0, n_learners=1, start="label", is_boosted=False)

@@ -35,7 +35,7 @@ def page(comparison: Comparison, missing: Mapping[str, str], facts: Mapping[str,
 
 _LEGEND = (
     "In percent, against the true labels, with the standard error over the shuffles. Every row is predicted before it "
-    "is learned. The best of each row is bold. Rivals have their library's defaults."
+    "is learned. The best of each column is bold. Rivals have their library's defaults."
 )
 
 
@@ -48,25 +48,32 @@ def _scores(comparison: Comparison) -> list[Table]:
 
 
 def _table(comparison: Comparison, share: float, measure: str, caption: str) -> Table:
-    rows, strong = [], set()
-    for i, name in enumerate(comparison.settings.names):
-        cells = [comparison.interval(name, share, model, measure) for model in comparison.settings.models]
-        rows.append([name.capitalize(), *("" if cell is None else shown(cell) for cell in cells)])
+    """A row per model, a column per dataset; the best of each column is bold."""
+    settings, strong = comparison.settings, set()
+    columns = []
+    for j, name in enumerate(settings.names, 1):
+        cells = [comparison.interval(name, share, model, measure) for model in settings.models]
         best = max((cell[0] for cell in cells if cell is not None), default=None)
-        strong |= {(i, j) for j, cell in enumerate(cells, 1) if cell is not None and cell[0] == best}
-    return Table((MEASURES[measure], *comparison.settings.models), rows, caption + ".", frozenset(strong))
+        strong |= {(i, j) for i, cell in enumerate(cells) if cell is not None and cell[0] == best}
+        columns.append(["" if cell is None else shown(cell) for cell in cells])
+    rows = list(zip(settings.models, *columns, strict=True))
+    return Table(
+        (MEASURES[measure], *(name.capitalize() for name in settings.names)), rows, caption + ".", frozenset(strong)
+    )
 
 
 def _cost(comparison: Comparison, measure: str) -> Table:
-    """Seconds, or KiB at the end of the stream, with the true labels."""
-    share, rows = comparison.settings.shares[0], []
-    for name in comparison.settings.names:
-        cells = [comparison.interval(name, share, model, measure) for model in comparison.settings.models]
-        texts = ["" if c is None else f"{c[0]:.2f}" if measure == "seconds" else f"{c[0] / 1024:,.0f}" for c in cells]
-        rows.append([name.capitalize(), *texts])
+    """Seconds, or KiB at the end of the stream, at the first share of flipped labels."""
+    settings, columns = comparison.settings, []
+    for name in settings.names:
+        cells = [comparison.interval(name, settings.shares[0], model, measure) for model in settings.models]
+        columns.append(
+            ["" if c is None else f"{c[0]:.2f}" if measure == "seconds" else f"{c[0] / 1024:,.0f}" for c in cells]
+        )
     title = "seconds" if measure == "seconds" else "KiB at the end"
     caption = "Ours in blocks, compiled beforehand; River's row by row." if measure == "seconds" else ""
-    return Table((title, *comparison.settings.models), rows, caption)
+    rows = list(zip(settings.models, *columns, strict=True))
+    return Table((title, *(name.capitalize() for name in settings.names)), rows, caption)
 
 
 def _curves(comparison: Comparison) -> Figure:

@@ -69,10 +69,10 @@ class Interval(NamedTuple):
 def lines(title: str, x: Sequence[float] | FloatArray, bands: Mapping[str, Band], *, x_label: str, y_label: str) -> str:
     """Lines with bands: learning curves, or accuracy by noise level."""
     with mpl.rc_context(_STYLE):
-        figure, axes = _panel(title, y_label)
-        for colour, (name, band) in zip(_colours(len(bands)), bands.items(), strict=True):
+        figure, axes = _panel(title, y_label, height=_height(len(bands)))
+        for number, (colour, (name, band)) in enumerate(zip(_colours(len(bands)), bands.items(), strict=True)):
             axes.fill_between(x, band.low, band.high, color=colour, alpha=0.18, linewidth=0)
-            axes.plot(x, band.middle, color=colour, label=name)
+            axes.plot(x, band.middle, "-" if number < len(SERIES) else "--", color=colour, label=name)
         axes.set_xlabel(x_label)
         axes.margins(x=0.01)
         if max(x) >= 1000:
@@ -84,7 +84,7 @@ def lines(title: str, x: Sequence[float] | FloatArray, bands: Mapping[str, Band]
 def time_against_accuracy(title: str, points: Mapping[str, tuple[Interval, Interval]]) -> str:
     """A point per model: seconds, on a logarithmic axis, against accuracy in percent. Up and left is better."""
     with mpl.rc_context(_STYLE):
-        figure, axes = _panel(title, "accuracy, %")
+        figure, axes = _panel(title, "accuracy, %", height=_height(len(points)))
         for number, (colour, (name, (seconds, accuracy))) in enumerate(
             zip(_colours(len(points)), points.items(), strict=True)
         ):
@@ -150,10 +150,10 @@ def critical_difference(title: str, ranks: Mapping[str, float], distance: float)
             at = edge + 0.4 * number
             axes.plot([at, at], [first - 0.12, last + 0.12], color=SERIES[number % 2], linewidth=4)
         axes.plot([1, 1 + distance], [-1, -1], "|-", color=SERIES[1], linewidth=2, markersize=8.5)
-        axes.text(1 + distance + 0.15, -1, f"critical difference {distance:.1f}", va="center", size=8.5)
-        axes.set_yticks(range(len(ordered)), [name for name, _ in ordered])
+        names = [f"critical difference {distance:.1f}", *(name for name, _ in ordered)]
+        axes.set_yticks(range(-1, len(ordered)), names)
         axes.set_ylim(len(ordered) - 0.4, -1.6)
-        axes.set_xlim(0.2, max(edge + 0.4 * len(groups), 1.2 + distance + 0.28 * len(ordered)))
+        axes.set_xlim(0.2, max(edge + 0.4 * len(groups), 1.2 + distance))
         axes.grid(visible=False)
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
@@ -193,11 +193,13 @@ def confusion(title: str, labels: Sequence[str], counts: np.ndarray[Any, Any]) -
         figure, axes = _panel(title, "", height=PANEL[0] * 0.92)
         axes.grid(visible=False)
         for (truth, predicted), share in np.ndenumerate(rows):
+            if share == 0.0:
+                continue
             colour = SERIES[0] if truth == predicted else SERIES[1]
             axes.fill_between(
                 [predicted - 0.47, predicted + 0.47], truth - 0.47, truth + 0.47, color=colour, alpha=share, linewidth=0
             )
-            if n_labels <= 12 and counts[truth, predicted]:
+            if n_labels <= 12:
                 axes.text(predicted, truth, f"{int(counts[truth, predicted])}", ha="center", va="center", size=7)
         places = range(n_labels)
         axes.set_xticks(places, labels, rotation=90 if max(map(len, labels)) > 2 else 0, size=min(8, 110 / n_labels))
@@ -217,6 +219,11 @@ def _panel(title: str, y_label: str, *, height: float = PANEL[1]) -> tuple[Figur
     axes = figure.subplots()
     axes.set_title(y_label, loc="left", color=LIGHT["muted"], size=8.5)
     return figure, axes
+
+
+def _height(n_entries: int) -> float:
+    """Three lines of legend are counted in; more of them are not taken from the picture."""
+    return PANEL[1] + 0.17 * max(0, -(-n_entries // 2) - 3)
 
 
 def _legend(figure: Figure, n_entries: int, columns: int = 2) -> None:

@@ -108,11 +108,11 @@ def write(page: Page, path: Path) -> None:
     temporary.replace(path)
 
 
-def markdown(page: Page, figures: Path, link: str) -> str:
-    """The page as Markdown; its pictures become files in the folder ``figures``, which the text calls ``link``."""
+def markdown(sections: Sequence[Section], figures: Path, link: str) -> str:
+    """Sections as Markdown; pictures become files in the folder ``figures``, which the text calls ``link``."""
     figures.mkdir(parents=True, exist_ok=True)
-    lines = [f"# {page.title}", "", page.summary, ""]
-    for section in page.sections:
+    lines = []
+    for section in sections:
         lines += [f"## {section.title}", ""]
         n_pictures = 0
         for part in section.parts:
@@ -127,8 +127,7 @@ def markdown(page: Page, figures: Path, link: str) -> str:
                 lines += [*_markdown_table(part), "", *([part.caption, ""] if part.caption else [])]
             else:
                 lines += [part, ""]
-    lines += [f"- {name}: `{value}`" for name, value in page.facts.items()]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def _markdown_table(table: Table) -> list[str]:

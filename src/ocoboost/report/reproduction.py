@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ocoboost.bench import datasets, measures, paper, reproduce
-from ocoboost.bench.reproduce import MEASURES, TITLES, UNTUNED, Cell
+from ocoboost.bench.reproduce import MEASURES, TITLES, UNTUNED, Cells
 from ocoboost.report import figures
 from ocoboost.report.page import Figure, Page, Section, Table
-
-Cells = Mapping[tuple[str, str], Cell]
 
 
 def page(cells: Cells, missing: Mapping[str, str], facts: Mapping[str, str]) -> Page:
@@ -22,8 +20,8 @@ def page(cells: Cells, missing: Mapping[str, str], facts: Mapping[str, str]) -> 
         Section("Standard errors", [errors(cells, names)]),
         Section("Every measure", [_MEASURES_TEXT, *(measure_table(cells, names, measure) for measure in MEASURES)]),
         Section("Run time", [_TIME_TEXT, seconds(cells, names)]),
-        Section("Ours and the paper's", [_intervals(cells, names)]),
-        Section("Learning curves", [_curves(cells, names)]),
+        Section("Ours and the paper's", [intervals(cells, names)]),
+        Section("Learning curves", [curves(cells, names)]),
         Section("Time against accuracy", [_time(cells, names)]),
         Section("Ranks", _ranks(cells, names)),
         Section("What gamma auto relies on", [_weights(cells, names)]),
@@ -123,7 +121,7 @@ def _why(missing: Mapping[str, str]) -> list[str]:
     return [f"{datasets.PAPER[name].title} is missing: {why}." for name, why in missing.items()]
 
 
-def _intervals(cells: Cells, names: Sequence[str]) -> Figure:
+def intervals(cells: Cells, names: Sequence[str]) -> Figure:
     panels = {}
     for booster in paper.BOOSTERS:
         groups = {}
@@ -142,7 +140,7 @@ def _intervals(cells: Cells, names: Sequence[str]) -> Figure:
     return Figure(panels, "As the paper predicts: sampled, or OnlineMBBM's plurality. Bars are two standard errors.")
 
 
-def _curves(cells: Cells, names: Sequence[str]) -> Figure:
+def curves(cells: Cells, names: Sequence[str]) -> Figure:
     panels = {}
     for name in names:
         bands, n_rows = {}, 0
@@ -211,7 +209,6 @@ def _weights(cells: Cells, names: Sequence[str]) -> Figure:
             weights = np.array(run["weights"])
             x = run["rows"] * np.arange(1, len(weights) + 1) / len(weights)
             titles = [member.rsplit(", ", 1)[-1] for member in run["members"]]
-            titles[-1] = "one stump, unboosted"
             parts = dict(zip(titles, weights.T, strict=True))
             panels[f"{name.capitalize()}: weight of each gamma by rows"] = figures.shares(name.capitalize(), x, parts)
     return Figure(panels, "Weights of the boosters in the mixture, first shuffle.")
