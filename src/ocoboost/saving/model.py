@@ -126,8 +126,8 @@ def _describe(classifier: Any) -> dict[str, Any]:
     name = type(classifier).__name__
     if type(classifier) is not CLASSIFIERS.get(name):
         raise ModelFileError(
-            f"{name} is not one of ocoboost's own classes ({', '.join(CLASSIFIERS)}): a model file holds numbers and "
-            "text, no Python objects. Use pickle, and unpickle only what you trust."
+            f"{name} cannot be put in a model file, which holds numbers and text and no Python objects; that is for "
+            f"{', '.join(CLASSIFIERS)}. Use pickle, and unpickle only what you trust."
         )
     parameters = {key: getattr(classifier, key) for key in inspect.signature(type(classifier)).parameters}
     learner = parameters.get("learner")
