@@ -47,8 +47,8 @@ def save(model: StreamClassifier, path: str | os.PathLike[str]) -> None:
 
     The file holds numbers and text only, and `load` executes nothing that is in it. It is written under another name,
     forced to disk and then renamed, so that there is a whole file at any moment. Loaded again, the model answers and
-    goes on learning to the same bits. Boosters of River or scikit-learn learners cannot be saved like this: they hold
-    Python objects, for which there is only pickle.
+    goes on learning to the same bits (an account of the regret is not kept). Boosters of River or scikit-learn
+    learners cannot be saved like this: they hold Python objects, for which there is only pickle.
 
     >>> import os, tempfile
     >>> import ocoboost
