@@ -50,8 +50,8 @@ def save(model: StreamClassifier, path: str | os.PathLike[str]) -> None:
 
     The file holds numbers and text only, and `load` executes nothing that is in it. It is written under another name,
     forced to disk and then renamed, so that there is a whole file at any moment. Loaded again, the model answers and
-    goes on learning to the same bits. Boosters of River or scikit-learn learners cannot be saved like this: they hold
-    Python objects, for which there is only pickle.
+    goes on learning to the same bits (an account of the regret is not kept). Boosters of River or scikit-learn
+    learners cannot be saved like this: they hold Python objects, for which there is only pickle.
 
     >>> import os, tempfile
     >>> import ocoboost
@@ -129,8 +129,8 @@ def _describe(classifier: Any) -> dict[str, Any]:
     name = type(classifier).__name__
     if type(classifier) is not CLASSIFIERS.get(name):
         raise ModelFileError(
-            f"{name} is not one of the classes that can be saved ({', '.join(CLASSIFIERS)}): a model file holds "
-            "numbers and text, no Python objects. Use pickle, and unpickle only what you trust."
+            f"{name} cannot be put in a model file, which holds numbers and text and no Python objects; that is for "
+            f"{', '.join(CLASSIFIERS)}. Use pickle, and unpickle only what you trust."
         )
     parameters = {key: getattr(classifier, key) for key in inspect.signature(type(classifier)).parameters}
     learner = parameters.get("learner")
