@@ -35,12 +35,12 @@ VARIANTS: dict[str, tuple[str, ...]] = {
 ONLY = {"nominal features": "balance", "training rows": "landsat"}
 
 
-def plan(n_shuffles: int) -> Iterator[Job]:
-    """The jobs of the table, varied."""
-    for job in reproduce.plan(reproduce.Settings(shuffles=tuple(range(1, n_shuffles + 1)))):
+def varied(settings: reproduce.Settings) -> Iterator[tuple[Job, Job]]:
+    """The jobs of the table, each with every job that varies it."""
+    for job in reproduce.plan(settings):
         for variant, boosters in VARIANTS.items():
             if job["booster"] in boosters and job["dataset"] == ONLY.get(variant, job["dataset"]):
-                yield {**job, "variant": variant, **changes(variant, job)}
+                yield job, {**job, "variant": variant, **changes(variant, job)}
 
 
 def changes(variant: str, job: Job) -> Job:
@@ -70,14 +70,10 @@ def run(job: Job, data_dir: Path | None) -> Result:
 
 def tables(store: jobs.Store, settings: reproduce.Settings) -> dict[str, reproduce.Cells]:
     """The cells of the table, under "", and of its variants."""
-    found: dict[str, reproduce.Cells] = {"": reproduce.cells(settings, store)}
-    for variant in VARIANTS:
-        groups: list[tuple[Job, Result | None]] = []
-        for job in reproduce.plan(settings):
-            varied = {**job, "variant": variant, **changes(variant, job)}
-            groups.append((job, store.get(varied)))
-        found[variant] = reproduce.choose(groups)
-    return found
+    runs: dict[str, list[tuple[Job, Result | None]]] = {}
+    for job, other in varied(settings):
+        runs.setdefault(other["variant"], []).append((job, store.get(other)))
+    return {"": reproduce.cells(settings, store), **{variant: reproduce.choose(runs[variant]) for variant in VARIANTS}}
 
 
 def sections(found: dict[str, reproduce.Cells]) -> list[Section]:
@@ -151,7 +147,8 @@ def main() -> None:
     store = jobs.Store(FOLDER / "results.jsonl")
     if arguments.action == "run":
         settings = reproduce.Settings(shuffles=tuple(range(1, arguments.shuffles + 1)))
-        todo = [*reproduce.plan(settings), *plan(arguments.variant_shuffles)]
+        some = settings._replace(shuffles=settings.shuffles[: arguments.variant_shuffles])
+        todo = [*reproduce.plan(settings), *(job for _, job in varied(some))]
         print(len(todo), "runs")
         work = partial(run, data_dir=arguments.data_dir)
         jobs.run_all(todo, work, store, n_jobs=arguments.jobs, tick=lambda job: print(job, flush=True))
