@@ -23,6 +23,7 @@ test-nojit: .venv/.dev
 		-k "twin or bound or soft"
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -n auto -W ignore::RuntimeWarning tests/weak/test_wide.py tests/weak/test_experts.py \
 		tests/weak/test_hypotheses.py -k "enumeration or fractions or digits or members or zero"
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -n auto -W ignore::RuntimeWarning tests/theory/test_account.py -k "replay or recording"
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

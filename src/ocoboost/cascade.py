@@ -22,7 +22,7 @@ from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.fused import announcing_compilation, learn_pipelined, poll_block
-from ocoboost.games import Games, Loop, Poll, PooledVotes
+from ocoboost.games import Games, Loop, Poll, PooledVotes, Seen
 from ocoboost.oco.players import PLAYERS, Game
 from ocoboost.oco.projections import project_onto_simplex
 from ocoboost.randomness import RELABEL, draw_rows
@@ -86,6 +86,29 @@ class Cascade:
             return player.default_step(game, start, self.gamma)
         return player.optimal_step(game, start)
 
+    def loop(self, n_classes: int) -> Loop:
+        """The choices as numbers."""
+        game = self.game(n_classes)
+        return Loop(
+            self.regime.code,
+            self.gamma,
+            self.relabel == "random",
+            self.votes == "label",
+            PLAYERS[self.player].code,
+            game.domain.is_interval,
+            self.resolve_step(game),
+            game.gradient_range,
+            self.n_learners,
+            np.uint64(self.seed),
+        )
+
+    def begin(self, labels: IntArray, weights: FloatArray, n_classes: int, seen: Seen) -> Games:
+        """The games of a block of rows before their first move."""
+        player, game = PLAYERS[self.player], self.game(n_classes)
+        plays = self.regime.starts(game, labels, start=self.start, is_entropic=player.is_entropic)
+        memory = player.begin(game.domain, plays)
+        return Games(labels, weights, plays, memory, *PooledVotes.none(len(labels), n_classes), *seen)
+
     def learn(
         self,
         ensemble: WeakEnsemble,
@@ -94,11 +117,17 @@ class Cascade:
         weights: FloatArray,
         n_classes: int,
         first_row: int,
+        seen: Seen | None = None,
     ) -> PooledVotes:
-        """Teach a block of prepared rows to all learners; returns their votes from before each row was learned."""
+        """Teach a block of prepared rows to all learners; returns their votes from before each row was learned.
+
+        ``seen`` is room for what the players see of every learner.
+        """
+        if seen is None:
+            seen = Seen.room(len(labels), 0, n_classes, self.votes)
         if isinstance(ensemble, NativeEnsemble):
-            return self._learn_fused(ensemble, block, labels, weights, n_classes, first_row)
-        return self.learn_by_parts(ensemble, block, labels, weights, n_classes, first_row)
+            return self._learn_fused(ensemble, block, labels, weights, n_classes, first_row, seen)
+        return self.learn_by_parts(ensemble, block, labels, weights, n_classes, first_row, seen)
 
     def learn_by_parts(
         self,
@@ -108,6 +137,7 @@ class Cascade:
         weights: FloatArray,
         n_classes: int,
         first_row: int,
+        seen: Seen | None = None,
     ) -> PooledVotes:
         """The loop as it reads on paper, over any ensemble; native ones run the same cells in one kernel."""
         player = PLAYERS[self.player]
@@ -128,8 +158,12 @@ class Cascade:
             teach(self.regime.code, plays, labels, weights, is_random, draws, label_weights)  # y_t^i ~ p_t^i, line 10
             ensemble.vote_and_learn(learner, block, label_weights, votes)
             pool_votes(votes, label_votes, pooled.labels, pooled.distributions)
-            seen = label_votes if self.votes == "label" else votes
-            gradients(self.regime.code, seen, labels, self.gamma, slopes)  # l_t^i, line 9
+            shown = label_votes if self.votes == "label" else votes
+            if seen is not None and seen.labels.shape[1] > 0:
+                seen.labels[:, learner] = label_votes.argmax(axis=1)
+            elif seen is not None and seen.distributions.shape[1] > 0:
+                seen.distributions[:, learner] = votes
+            gradients(self.regime.code, shown, labels, self.gamma, slopes)  # l_t^i, line 9
             player.step(game, plays, memory, slopes, step_size, learner)  # p_t^{i+1}, line 8
         return pooled
 
@@ -141,28 +175,14 @@ class Cascade:
         weights: FloatArray,
         n_classes: int,
         first_row: int,
+        seen: Seen,
     ) -> PooledVotes:
-        player = PLAYERS[self.player]
-        game = self.game(n_classes)
-        loop = Loop(
-            self.regime.code,
-            self.gamma,
-            self.relabel == "random",
-            self.votes == "label",
-            player.code,
-            game.domain.is_interval,
-            self.resolve_step(game),
-            game.gradient_range,
-            self.n_learners,
-            np.uint64(self.seed),
-        )
-        plays = self.regime.starts(game, labels, start=self.start, is_entropic=player.is_entropic)
-        pooled = PooledVotes.none(len(labels), n_classes)
-        games = Games(labels, weights, plays, player.begin(game.domain, plays), *pooled)
+        games = self.begin(labels, weights, n_classes, seen)
+        loop = self.loop(n_classes)
         ensemble.grow_classes(n_classes)
         with announcing_compilation():
             learn_pipelined(ensemble, loop, games, block, n_classes, first_row, self.n_jobs)
-        return pooled
+        return PooledVotes(games.label_votes, games.distribution_votes)
 
     def poll(self, ensemble: WeakEnsemble, block: Block, n_classes: int) -> PooledVotes:
         """The learners' votes on a block of prepared rows; nothing is learned."""

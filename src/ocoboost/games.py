@@ -44,6 +44,21 @@ class Games(NamedTuple):
     memory: FloatArray
     label_votes: FloatArray  # pooled
     distribution_votes: FloatArray  # pooled
+    seen_labels: IntArray  # see ``Seen``
+    seen_distributions: FloatArray
+
+
+class Seen(NamedTuple):
+    """What the players saw of every learner, if anyone wants to know; axis 1 is the learner, and empty otherwise."""
+
+    labels: IntArray  # (rows, learners)
+    distributions: FloatArray  # (rows, learners, classes)
+
+    @classmethod
+    def room(cls, n_rows: int, n_learners: int, n_classes: int, kind: str) -> Seen:
+        """Room for the votes of the kind that the players see; no learners, no room."""
+        n_labels = n_learners if kind == "label" else 0
+        return cls(np.empty((n_rows, n_labels), dtype=np.int32), np.empty((n_rows, n_learners - n_labels, n_classes)))
 
 
 class Poll(NamedTuple):
@@ -77,6 +92,8 @@ def borrow_playing(loop: Loop, games: Games, room: Any) -> Any:
             borrowed(games.memory),
             borrowed(games.label_votes),
             borrowed(games.distribution_votes),
+            borrowed(games.seen_labels),
+            borrowed(games.seen_distributions),
         ),
         room,
     )
@@ -107,6 +124,7 @@ def play_on(
 ) -> None:
     play = games.plays[row]
     best = pool_row(games.label_votes, games.distribution_votes, row, n_classes, vote)
+    keep_row(games.seen_labels, games.seen_distributions, row, learner, n_classes, best, vote)
     if loop.sees_labels:
         for j in range(n_classes):
             vote[j] = 0.0
@@ -152,3 +170,21 @@ def pool_row(
             best = j
     label_votes[row, best] += 1.0
     return best
+
+
+@_inlined
+def keep_row(
+    seen_labels: IntArray,
+    seen_distributions: FloatArray,
+    row: int,
+    learner: int,
+    n_classes: int,
+    best: int,
+    vote: FloatArray,
+) -> None:
+    """Keep a vote if there is room for it."""
+    if seen_labels.shape[1] > 0:
+        seen_labels[row, learner] = best
+    elif seen_distributions.shape[1] > 0:
+        for j in range(n_classes):
+            seen_distributions[row, learner, j] = vote[j]

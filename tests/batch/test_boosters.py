@@ -285,7 +285,7 @@ def test_bad_rows_to_predict(booster):
         ({"gamma": 0.0}, r"gamma must lie in \(0, 1\], or be one of None, 'auto', got 0.0 \(smaller"),
         ({"gamma": "best"}, "gamma must"),
         ({"n_estimators": 0}, "n_estimators must be a whole number of at least 1, got 0"),
-        ({"start": "middle"}, "start must be one of 'uniform', 'label', got 'middle'"),
+        ({"start": "middle"}, "start must be one of 'uniform', 'label', None, got 'middle'"),
         ({"n_drawn": 0}, "n_drawn must"),
         ({"player": "chess"}, "player must be one of"),
         ({"validation_fraction": 1.0}, "validation_fraction must"),

@@ -199,18 +199,21 @@ def test_parity_with_named_nominal_columns():
 
 @pytest.mark.parametrize("booster", [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier])
 @pytest.mark.parametrize("relabel", ["fractional", "random"])
-@pytest.mark.parametrize("votes", ["label", "distribution"])
-def test_the_fused_kernel_equals_the_loop_by_parts(booster, relabel, votes):
+@pytest.mark.parametrize(("votes", "pool"), [("label", "distribution"), ("distribution", "label")])
+def test_the_fused_kernel_equals_the_loop_by_parts(booster, relabel, votes, pool):
     rows = synthetic("mixed", n_rows=300)
     learner = HoeffdingTrees(grace_period=10, delta=0.1, tau=0.3)
-    fused, parts = (booster(learner, n_learners=4, gamma=0.4, relabel=relabel, votes=votes, seed=1) for _ in range(2))
+    choices = {"relabel": relabel, "votes": votes, "pool": pool}
+    fused, parts = (booster(learner, n_learners=4, gamma=0.4, seed=1, **choices) for _ in range(2))
     parts._state = parts._begin()
     object.__setattr__(parts._state.members[0].cascade, "learn", parts._state.members[0].cascade.learn_by_parts)
-    for model in (fused, parts):
-        model.learn_many([x for x, _ in rows], [y for _, y in rows])
+    X, y = [x for x, _ in rows], [y for _, y in rows]
+    predictions = [model.predict_learn_many(X, y) for model in (fused, parts)]
+    assert predictions[0] == predictions[1]
     for one, other in zip(fused._state.members[0].ensemble.trees, parts._state.members[0].ensemble.trees, strict=True):
         np.testing.assert_array_equal(one, other)
     assert fused._state.members[0].ensemble.trees.n_nodes.max() > 1
+    assert sum(fused.vote_shares_one(X[0]).values()) == pytest.approx(1.0)
 
 
 extreme = st.one_of(

@@ -34,10 +34,11 @@ class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of both batch boosters."""
 
     regime: ClassVar[Regime]
+    default_start: ClassVar[str]  # the one that measured better
     ranges: ClassVar[dict[str, Range]] = {
         "n_estimators": Count(at_least=1),
         "gamma": AnyOf(Between(0.0, 1.0, closed="right"), OneOf(None, "auto"), hint="smaller means weaker learners"),
-        "start": OneOf("uniform", "label"),
+        "start": OneOf("uniform", "label", None),
         "n_drawn": AnyOf(Count(at_least=1), OneOf(None)),
         "player": OneOf(*sorted(PLAYERS)),
         "n_iter_no_change": AnyOf(Count(at_least=1), OneOf(None)),
@@ -52,7 +53,7 @@ class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         n_estimators: int = 100,
         gamma: float | str | None = None,
-        start: str = "label",
+        start: str | None = None,
         n_drawn: int | None = None,
         player: str = "gradient",
         n_iter_no_change: int | None = None,
@@ -98,9 +99,16 @@ class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Choose gamma and boost; what was learned is set at the end, when nothing can fail any more."""
         n_classes = len(classes)
         booster = Booster(
-            self.regime, n_classes, self.n_estimators, self.start, self.n_drawn, self.player, seed,
-            patience=self.n_iter_no_change, tolerance=self.tol,
-        )  # fmt: skip
+            regime=self.regime,
+            n_classes=n_classes,
+            n_stages=self.n_estimators,
+            start=self.start or self.default_start,
+            n_drawn=self.n_drawn,
+            player=self.player,
+            seed=seed,
+            patience=self.n_iter_no_change,
+            tolerance=self.tol,
+        )
         gammas = GRID if self.gamma == "auto" else ()
         with progress_bar(self.n_estimators * (len(gammas) + 1), bool(self.verbose)) as progress:
             kept_apart = sample

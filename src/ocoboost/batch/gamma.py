@@ -1,15 +1,25 @@
-"""Which gamma, when nobody says."""
+"""Which gamma, when nobody says. ``benchmarks/batch.py gamma`` shows on what the rule was chosen."""
 
 from __future__ import annotations
 
-from ocoboost.regimes import AGNOSTIC, Regime
+import math
+
+from ocoboost.regimes import REALIZABLE, Regime
 
 # Tried by gamma="auto".
-GRID = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+GRID = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 
 
 def default_gamma(regime: Regime, n_classes: int, depth: int) -> float:
-    """A rule in the number of classes and the depth of the trees; see docs/batch.md for where it comes from."""
-    if regime.code == AGNOSTIC:
-        return min(1.0, 0.5 * depth / n_classes)
-    return min(1.0, 0.5 * depth / n_classes)
+    """Agnostic: 0.2 if a tree has more leaves than classes, less by the root of what is missing. Realizable: 0.2 / k.
+
+    >>> from ocoboost.regimes import AGNOSTIC
+    >>> round(default_gamma(Regime(AGNOSTIC), n_classes=26, depth=5), 3)
+    0.2
+    >>> round(default_gamma(Regime(AGNOSTIC), n_classes=26, depth=1), 3)
+    0.054
+    """
+    if regime.code == REALIZABLE:
+        return 0.2 / n_classes
+    leaves = 2.0 ** min(depth, 1000)  # a float has an end
+    return 0.2 * math.sqrt(min(1.0, leaves / (n_classes + 1)))

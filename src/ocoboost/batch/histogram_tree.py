@@ -20,12 +20,12 @@ from ocoboost.parameters import AnyOf, Count, OneOf, Range, check_parameters
 
 
 def default_depth(n_classes: int) -> int:
-    """The smallest depth with more leaves than classes.
+    """One more than the smallest depth with more leaves than classes, which measured better.
 
     >>> [default_depth(k) for k in (2, 3, 4, 7, 8, 26)]
-    [2, 2, 3, 3, 4, 5]
+    [3, 3, 4, 4, 5, 6]
     """
-    return n_classes.bit_length()
+    return n_classes.bit_length() + 1
 
 
 class HistogramTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -37,7 +37,7 @@ class HistogramTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     Parameters
     ----------
     max_depth
-        None: the smallest depth with more leaves than classes.
+        None: one more than the smallest depth with more leaves than classes.
     max_bins
         The most bins a feature is cut into, not counting the one of missing values.
 

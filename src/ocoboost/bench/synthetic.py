@@ -3,13 +3,17 @@
 Every stream is made in two steps: features are drawn, and the conditional distribution of the label is written down for
 each row; then labels are drawn from it. The best hypothesis says the most probable label of each row, and its expected
 accuracy is the mean of their probabilities: exact, given the features.
+
+The streams of ``RULES`` follow a rule that is a stump: three pieces of one feature out of three, each with its label.
+So the best hypothesis is known and belongs to a class with learners that have guarantees. On an adversary's stream the
+rule is right on a fixed share of the rows and nothing else is known; ``play_adaptive`` even looks at the votes first.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +94,88 @@ STREAMS: dict[str, Callable[[int, int], KnownStream]] = {
 }
 
 
+RULE_CLASSES = ["00", "01", "02"]
+RULE_CELLS = 8  # the rule's thresholds lie between cells of this grid
+
+
+def realizable(n_rows: int, seed: int) -> KnownStream:
+    """The rule is always right."""
+    return noisy(n_rows, seed, certainty=1.0)
+
+
+def noisy(n_rows: int, seed: int, certainty: float = 0.8) -> KnownStream:
+    """The rule is right with probability ``certainty``; other labels are alike."""
+    generator = np.random.default_rng(seed)
+    features = generator.random((n_rows, 3))
+    return _drawn(features.tolist(), _mostly(_rule(features), n_classes=3, certainty=certainty), generator)
+
+
+def class_noise(n_rows: int, seed: int) -> KnownStream:
+    """Noise that depends on the class: the first is never wrong, the second is often the first, the third anything."""
+    generator = np.random.default_rng(seed)
+    features = generator.random((n_rows, 3))
+    confusion = np.array([[1.0, 0.0, 0.0], [0.4, 0.6, 0.0], [0.2, 0.3, 0.5]])
+    return _drawn(features.tolist(), confusion[_rule(features)], generator)
+
+
+def oblivious(n_rows: int, seed: int) -> KnownStream:
+    """An adversary that fixes all labels in advance: three rows in five are the rule's, the others follow no rule.
+
+    They keep to one label for runs of 1, 2, 4, ... rows, which costs learners that trust the recent past.
+    """
+    features = np.random.default_rng(seed).random((n_rows, 3))
+    rule, rows = _rule(features), np.arange(n_rows)
+    runs = np.floor(np.log2(rows + 1.0)).astype(np.int64)
+    labels = np.where(rows % 5 < 3, rule, (runs + seed) % 3)
+    return _fixed(features, labels, rule)
+
+
+def drifting(n_rows: int, seed: int) -> KnownStream:
+    """The rule moves from one feature to the next after every third of the stream; the best labels move with it."""
+    generator = np.random.default_rng(seed)
+    features = generator.random((n_rows, 3))
+    part = np.minimum(np.arange(n_rows) * 3 // max(n_rows, 1), 2)
+    rule = np.stack([_rule(np.roll(features, -shift, axis=1)) for shift in range(3)])[part, np.arange(n_rows)]
+    return _drawn(features.tolist(), _mostly(rule, n_classes=3, certainty=0.9), generator)
+
+
+RULES: dict[str, Callable[[int, int], KnownStream]] = {
+    "realizable": realizable,
+    "noisy": noisy,
+    "class noise": class_noise,
+    "oblivious": oblivious,
+    "drifting": drifting,
+}
+
+
+class Voter(Protocol):
+    """What an adaptive adversary asks of a booster."""
+
+    def vote_shares_one(self, x: dict[Any, Any]) -> dict[Any, float]: ...
+
+    def learn_one(self, x: dict[Any, Any], y: Any) -> None: ...
+
+
+def play_adaptive(model: Voter, n_rows: int, seed: int, *, lies: float = 0.3) -> KnownStream:
+    """Let a booster learn from an adversary that sees its learners' votes before it chooses the label.
+
+    It lies on at most a share ``lies`` of the rows so far: where the rule's label has most votes, it says the label
+    that has fewest. Returns the stream as it was played; the rule is right on all other rows.
+    """
+    features = np.random.default_rng(seed).random((n_rows, 3))
+    rule = _rule(features)
+    labels = rule.copy()
+    n_lies = 0
+    for row, x in enumerate(_as_rows(features.tolist())):
+        shares = model.vote_shares_one(x)
+        votes = [shares.get(label, 0.0) for label in RULE_CLASSES]
+        if n_lies + 1 <= lies * (row + 1) and votes[rule[row]] == max(votes):
+            labels[row] = int(np.argmin(votes))
+            n_lies += int(labels[row] != rule[row])
+        model.learn_one(x, RULE_CLASSES[labels[row]])
+    return _fixed(features, labels, rule)
+
+
 def load(name: str, n_rows: int, seed: int) -> KnownStream:
     """A stream by its name; another seed draws other rows from the same distribution.
 
@@ -97,7 +183,7 @@ def load(name: str, n_rows: int, seed: int) -> KnownStream:
     >>> len(stream.rows), round(stream.best_accuracy, 6)
     (1000, 0.9)
     """
-    return STREAMS[name](n_rows, seed)
+    return {**STREAMS, **RULES}[name](n_rows, seed)
 
 
 def _drawn(features: list[list[Any]], conditional: Matrix, generator: np.random.Generator) -> KnownStream:
@@ -105,12 +191,24 @@ def _drawn(features: list[list[Any]], conditional: Matrix, generator: np.random.
     n_rows, n_classes = conditional.shape
     beyond = generator.random((n_rows, 1)) >= np.cumsum(conditional, axis=1)
     drawn = np.minimum(beyond.sum(axis=1), n_classes - 1)  # the last sum may round to less than 1
-    rows: Stream = [
-        ({f"feature {column}": value for column, value in enumerate(values)}, f"{label:02}")
-        for values, label in zip(features, drawn, strict=True)
-    ]
+    rows: Stream = [(x, f"{label:02}") for x, label in zip(_as_rows(features), drawn, strict=True)]
     best_labels = [f"{label:02}" for label in conditional.argmax(axis=1)]
     return KnownStream(rows, best_labels, float(conditional.max(axis=1).mean()))
+
+
+def _fixed(features: Matrix, labels: NDArray[np.int64], rule: NDArray[np.int64]) -> KnownStream:
+    """Labels that nobody drew; the rule's accuracy is what it is."""
+    rows: Stream = [(x, RULE_CLASSES[label]) for x, label in zip(_as_rows(features.tolist()), labels, strict=True)]
+    return KnownStream(rows, [RULE_CLASSES[label] for label in rule], float(np.mean(labels == rule)))
+
+
+def _rule(features: Matrix) -> NDArray[np.int64]:
+    """A stump on the first feature: labels 0, 2 and 1, cut at 3/8 and 5/8."""
+    return np.where(features[:, 0] <= 0.375, 0, np.where(features[:, 0] <= 0.625, 2, 1))
+
+
+def _as_rows(features: list[list[Any]]) -> list[dict[Any, Any]]:
+    return [{f"feature {column}": value for column, value in enumerate(values)} for values in features]
 
 
 def _mostly(labels: NDArray[np.int64], *, n_classes: int, certainty: float) -> Matrix:

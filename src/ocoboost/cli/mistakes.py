@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
@@ -39,3 +41,15 @@ def one_of(names: str, known: tuple[str, ...], option: str) -> tuple[str, ...]:
         got = ", ".join(map(repr, unknown)) or "none"
         raise typer.BadParameter(f"must be among {', '.join(known)}; got {got}", param_hint=option)
     return chosen
+
+
+@contextmanager
+def one_line() -> Iterator[None]:
+    """One line and exit code 2 for what the user can put right."""
+    from ocoboost.errors import DataFileError, InvalidInputError, InvalidParameterError, ModelFileError
+
+    try:
+        yield
+    except (DataFileError, InvalidInputError, InvalidParameterError, ModelFileError) as error:
+        typer.echo(f"ocoboost: {' '.join(str(error).split())}", err=True)
+        raise typer.Exit(2) from None

@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from ocoboost.cli.run import Format, OnError, character, users_mistakes
+from ocoboost.cli.mistakes import one_line
+from ocoboost.cli.run import Format, OnError, character
 
 
 def predict(
@@ -34,7 +35,7 @@ def predict(
             raise bad.error(source.name)
         typer.echo(f"skipped {source.name}, line {bad.line:,}: {bad.why}", err=True)
 
-    with users_mistakes():
+    with one_line():
         predictor = Predictor(model, *read_model(model, jobs))
         source = predictor.open(file, None if file_format is None else file_format.value, character(delimiter))
         for names, what in ((predictor.absent, "lacks"), (predictor.unknown, "also has")):

@@ -6,9 +6,8 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,13 +16,15 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn
 from rich.table import Table
 
+from ocoboost.cli.mistakes import one_line
+from ocoboost.cli.studies import INTERRUPTED, AsJson, command
+
 if TYPE_CHECKING:
     from ocoboost.online.protocol import StreamClassifier
     from ocoboost.stream.runner import Run
 
 MEMORY_PER_LEARNER = 1.25  # MiB; in all at least the other
 LEAST_MEMORY = 32.0
-INTERRUPTED = 130  # what a shell expects of a program that was stopped by Ctrl-C
 
 
 class Model(StrEnum):
@@ -73,12 +74,12 @@ def run(
     text: Annotated[list[str] | None, typer.Option(help="A column of numbers to read as text.")] = None,
     file_format: Annotated[Format | None, typer.Option("--format", help="If the ending does not tell.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="Of CSV, if the first line does not tell.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Predict each row of a file, then learn it; tell how well that went."""
     from ocoboost.stream import runner
 
-    with users_mistakes():
+    with one_line():
         if resume is None:
             if target is None:
                 raise typer.BadParameter("say which column holds the labels", param_hint="--target")
@@ -97,13 +98,11 @@ def run(
             if target not in (None, this.settings.target):
                 raise typer.BadParameter(f"{resume} learns {this.settings.target!r}", param_hint="--target")
         this.save_to, this.save_every = save or resume, save_every
-        started = time.perf_counter()
-        n_before = this.scores.n_rows
-        was_interrupted = _go(this, is_quiet=as_json)
-        speed = (this.scores.n_rows - n_before) / max(time.perf_counter() - started, 1e-9)
-        summary = _summary(this, speed)
+        clock = Clock()
+        was_interrupted = _go(this, clock, is_quiet=as_json)
+        summary = _summary(this, clock.speed)
         if report is not None:
-            _write_report(report, this, summary)
+            write_report(report, this, summary)
     if as_json:
         typer.echo(json.dumps(summary, indent=2))
     else:
@@ -136,18 +135,6 @@ def make_model(model: Model, budget: int, max_memory: float | None, seed: int, j
     return booster
 
 
-@contextmanager
-def users_mistakes() -> Iterator[None]:
-    """One line and exit code 2 for what the user can put right."""
-    from ocoboost.errors import DataFileError, InvalidInputError, InvalidParameterError, ModelFileError
-
-    try:
-        yield
-    except (DataFileError, InvalidInputError, InvalidParameterError, ModelFileError) as error:
-        typer.echo(f"ocoboost: {' '.join(str(error).split())}", err=True)
-        raise typer.Exit(2) from None
-
-
 def character(delimiter: str | None) -> str | None:
     if delimiter is None or len(delimiter) == 1:
         return delimiter
@@ -156,7 +143,23 @@ def character(delimiter: str | None) -> str | None:
     raise typer.BadParameter(f"must be one character, or tab, got {delimiter!r}", param_hint="--delimiter")
 
 
-def _go(this: Run, *, is_quiet: bool) -> bool:
+class Clock:
+    """Rows per second since the first block: before that, kernels are compiled."""
+
+    def __init__(self) -> None:
+        self._first: tuple[float, int] | None = None
+        self.speed = 0.0
+
+    def tick(self, n_rows: int) -> None:
+        """So many rows are done."""
+        now = time.perf_counter()
+        if self._first is None:
+            self._first = now, n_rows
+        else:
+            self.speed = (n_rows - self._first[1]) / max(now - self._first[0], 1e-9)
+
+
+def _go(this: Run, clock: Clock, *, is_quiet: bool) -> bool:
     """Run to the end, or until Ctrl-C; whether it was that."""
     was_asked: list[bool] = []
 
@@ -170,16 +173,15 @@ def _go(this: Run, *, is_quiet: bool) -> bool:
     try:
         with _progress(is_quiet) as progress:
             bar = progress.add_task("", total=None, rows=0, speed=0.0, accuracy=0.0)
-            started, n_before = time.perf_counter(), this.scores.n_rows
             for _ in this.steps():
                 scores, fraction = this.scores, this.source.fraction
-                speed = (scores.n_rows - n_before) / (time.perf_counter() - started)
+                clock.tick(scores.n_rows)
                 progress.update(
                     bar,
                     total=None if fraction is None else 1.0,
                     completed=fraction or 0.0,
                     rows=scores.n_rows,
-                    speed=speed,
+                    speed=clock.speed,
                     accuracy=scores.accuracy,
                 )
                 if was_asked:
@@ -215,7 +217,7 @@ def _summary(this: Run, speed: float) -> dict[str, Any]:
         "skipped_rows": this.n_bad,
         "delay": this.settings.delay,
         "seed": this.model.seed,
-        "rows_per_second": speed,
+        "rows_per_second": speed,  # 0 if all was one block
         "saved": this.save_to,
     }
 
@@ -246,7 +248,8 @@ def _show(this: Run, summary: dict[str, Any]) -> None:
     console.print(table)
     if len(summary["labels"]) <= 12:
         console.print(_confusion(summary))
-    console.print(f"{summary['rows_per_second']:,.0f} rows/s, seed {summary['seed']}")
+    speed = f"{summary['rows_per_second']:,.0f} rows/s, " if summary["rows_per_second"] else ""
+    console.print(f"{speed}seed {summary['seed']}")
     if this.save_to is not None:
         console.print(f"model saved in {this.save_to}", soft_wrap=True)
 
@@ -261,5 +264,12 @@ def _confusion(summary: dict[str, Any]) -> Table:
     return table
 
 
-def _write_report(path: str, this: Run, summary: dict[str, Any]) -> None:
-    raise typer.BadParameter("reports are not there yet", param_hint="--report")
+def write_report(path: str, this: Run, summary: dict[str, Any]) -> None:
+    from ocoboost import report
+    from ocoboost.report import stream
+
+    facts = report.provenance(command(), seed=summary["seed"], model=summary["model"], file=summary["file"])
+    try:
+        report.write(stream.page(this, summary, facts), Path(path))
+    except OSError as error:
+        raise typer.BadParameter(f"{path} cannot be written ({error.strerror})", param_hint="--report") from error

@@ -16,6 +16,8 @@ from ocoboost.online.state import Member, State
 from ocoboost.parameters import AnyOf, Between, OneOf, Range, check_parameters, invalid
 from ocoboost.randomness import member_seed
 from ocoboost.regimes import Regime
+from ocoboost.theory.classes import QuantileStumps, Searchable
+from ocoboost.theory.meters import Account
 from ocoboost.weak import foreign
 from ocoboost.weak.contract import WeakEnsemble
 
@@ -141,6 +143,30 @@ class OnlineBooster(LearnerBooster):
         cascade = self._ready().members[0].cascade
         assert isinstance(cascade, Cascade)
         return cascade.relabel
+
+    def account(self, hypotheses: Searchable | None = None) -> Account:
+        """Keep what the learners say from the next row on; the account tells where the regret comes from.
+
+        ``hypotheses`` is the class to compare with; None stands for stumps on a grid of 16 quantiles. A vote takes one
+        byte of memory (two above 256 labels, eight per label if players see distributions), a row that of its features.
+
+        >>> from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier
+        >>> from ocoboost.bench import synthetic
+        >>> stream = synthetic.load("axis rule", 500, seed=1)
+        >>> model = OnlineAgnosticBoostClassifier(
+        ...     HoeffdingTrees(), gamma=0.5, n_learners=10, classes=["00", "01", "02"], seed=1
+        ... )
+        >>> account = model.account()
+        >>> model.learn_many([x for x, _ in stream.rows], [y for _, y in stream.rows])
+        >>> report = account.report(stream.best_labels)
+        >>> abs(report.regret - report.parts.regret) < 1e-9
+        True
+        """
+        if self._state is None:
+            self._state = self._begin()
+        return Account(
+            self._state.start_recording(), self._state.labels, QuantileStumps() if hypotheses is None else hypotheses
+        )
 
     # -- beginning -----------------------------------------------------------------------------------------------
 

@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.cascade import Answers, answer
+from ocoboost.cascade import Answers, Cascade, answer
 from ocoboost.encoding import Additions, Label, Labels, Piece, Row, Schema
 from ocoboost.errors import InvalidInputError, WeakLearnerError
 from ocoboost.mixture import Mixture, mix_answers
+from ocoboost.theory.record import Record
 from ocoboost.weak.contract import Block, WeakEnsemble
 
 # Longer blocks are cut too: every member holds its votes on a piece until the next has voted.
@@ -77,6 +79,7 @@ class State:
     n_rows: int = 0
     broken: str = ""  # why no more may be learned
     mixture: Mixture | None = field(init=False, default=None)
+    record: Record | None = field(init=False, default=None)  # of the rows since `start_recording`
 
     def __post_init__(self) -> None:
         if len(self.members) > 1:
@@ -137,14 +140,27 @@ class State:
     def _learn_piece(self, piece: Piece, labels: list[Label], weights: FloatArray, has_to_answer: bool) -> Answers:
         indices = self.labels.indices(labels)
         n_classes = len(self.labels)
-        pooled = [
-            cascade.learn(ensemble, ensemble.prepare(piece, learning=True), indices, weights, n_classes, self.n_rows)
-            for cascade, ensemble in self.members
-        ]
+        pooled = []
+        for number, (cascade, ensemble) in enumerate(self.members):
+            learn = cascade.learn if self.record is None else partial(self.record.learn, number)
+            block = ensemble.prepare(piece, learning=True)
+            pooled.append(learn(ensemble, block, indices, weights, n_classes, self.n_rows))
         if self.mixture is None:
+            if self.record is not None:
+                self.record.add(self.n_rows, n_classes, piece.codes, indices, weights, None)
             return self.members[0].cascade.answer(pooled[0]) if has_to_answer else Answers.none(len(piece))
         experts = self._experts(pooled)
-        return _mixed(experts, self.mixture.learn(experts.distributions, indices, weights))
+        answers = _mixed(experts, self.mixture.learn(experts.distributions, indices, weights))
+        if self.record is not None:
+            chances = answers.distributions[np.arange(len(indices)), indices]
+            self.record.add(self.n_rows, n_classes, piece.codes, indices, weights, chances)
+        return answers
+
+    def start_recording(self) -> Record:
+        """From now on keep what the players see; if that is done already, the record so far."""
+        if self.record is None:
+            self.record = Record([cascade for cascade, _ in self.members if isinstance(cascade, Cascade)])
+        return self.record
 
     def answer(self, rows: Sequence[Row]) -> Answers:
         """What is said to rows that were checked."""

@@ -1,0 +1,337 @@
+"""Regret curves beside the theorems, and what the account costs.
+
+    python benchmarks/theory.py             # ten minutes: runs what is missing, then draws and writes the tables
+    python benchmarks/theory.py overhead    # two minutes: a run without and with the account, side by side
+    python benchmarks/theory.py example     # the worked example of docs/theory.md
+
+The boosters are the paper's own (drawn labels, label votes, uniform start, gradient descent with step gamma / sqrt(N))
+over exponential weights on stumps, on streams whose best hypothesis is known. Results are kept in docs/theory.jsonl,
+one run per line; delete it to start over. The figures are docs/figures/theory_*.svg, the tables go into docs/theory.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ocoboost import (
+    HoeffdingTrees,
+    MondrianTrees,
+    OnlineAgnosticBoostClassifier,
+    OnlineRealizableBoostClassifier,
+    StumpExperts,
+)
+from ocoboost.bench import datasets, synthetic
+from ocoboost.theory import bounds
+
+DOCS = Path(__file__).parents[1] / "docs"
+RESULTS = DOCS / "theory.jsonl"
+N_ROWS, SEEDS = 500, range(5)
+N_LEARNERS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+GAMMAS = (0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0)
+MIDDLE = 64  # learners, where gamma varies
+SMALL_GAMMA = 0.3  # up to here slopes in gamma are fitted
+BOOSTERS = {"agnostic": OnlineAgnosticBoostClassifier, "realizable": OnlineRealizableBoostClassifier}
+# Booster, stream, pieces of the learners' stumps (the rule has three), gammas for which the number of learners varies.
+SETTINGS = {
+    "noisy": ("agnostic", "noisy", 3, (1.0, 0.3)),
+    "oblivious": ("agnostic", "oblivious", 3, (1.0, 0.3)),
+    "class noise": ("agnostic", "class noise", 3, (1.0, 0.3)),
+    "realizable": ("realizable", "realizable", 2, (0.5, 0.2)),
+}
+
+
+# -- running -----------------------------------------------------------------------------------------------------------
+
+
+def plan() -> Iterator[dict[str, Any]]:
+    for name, (_, _, _, gammas) in SETTINGS.items():
+        for seed in SEEDS:
+            pairs = {(gamma, n) for gamma in gammas for n in N_LEARNERS} | {(gamma, MIDDLE) for gamma in GAMMAS}
+            for gamma, n_learners in sorted(pairs):
+                yield {"setting": name, "gamma": gamma, "n_learners": n_learners, "seed": seed}
+
+
+def learner_of(pieces: int) -> StumpExperts:
+    return StumpExperts(n_cells=synthetic.RULE_CELLS, n_pieces=pieces, horizon=N_ROWS, votes="random")
+
+
+def run(setting: str, gamma: float, n_learners: int, seed: int) -> dict[str, Any]:
+    booster, stream, pieces, _ = SETTINGS[setting]
+    known = synthetic.load(stream, N_ROWS, seed)
+    model = BOOSTERS[booster](
+        learner_of(pieces),
+        gamma=gamma,
+        n_learners=n_learners,
+        relabel="random",
+        votes="label",
+        pool="label",
+        start="uniform",
+        classes=synthetic.RULE_CLASSES,
+        seed=seed,
+    )
+    account = model.account()
+    model.learn_many([x for x, _ in known.rows], [y for _, y in known.rows])
+    report = account.report(known.best_labels)
+    assert abs(report.regret - report.parts.regret) < 1e-9
+    return {
+        "regret": report.regret,
+        "players": report.parts.players,
+        "learners": report.parts.learners,
+        "bound": report.bound,
+        "player_bound": report.player_bound,
+    }
+
+
+def results() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
+
+
+def key(run: dict[str, Any]) -> tuple[Any, ...]:
+    return run["setting"], run["gamma"], run["n_learners"], run["seed"]
+
+
+def run_missing() -> None:
+    done = {key(one) for one in results()}
+    missing = [one for one in plan() if key(one) not in done]
+    with RESULTS.open("a") as file:
+        for number, one in enumerate(missing):
+            print(f"\r{number + 1} of {len(missing)}", end="", flush=True)
+            print(json.dumps({**one, **run(**one)}), file=file, flush=True)
+    print()
+
+
+def curve(found: list[dict[str, Any]], along: str, what: str, **fixed: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Places on the axis, and values of shape (seeds, places)."""
+    chosen = [one for one in found if all(one[name] == value for name, value in fixed.items())]
+    places = sorted({one[along] for one in chosen})
+    values = {(one["seed"], one[along]): one[what] for one in chosen}
+    return np.array(places, dtype=float), np.array([[values[seed, place] for place in places] for seed in SEEDS])
+
+
+# -- fitting -----------------------------------------------------------------------------------------------------------
+
+
+def slopes(places: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The slope of each seed's curve on logarithmic axes."""
+    return np.array([np.polyfit(np.log(places), np.log(row), 1)[0] for row in values])
+
+
+def floor_and_exponent(places: np.ndarray, values: np.ndarray) -> list[str]:
+    """Floor and exponent of ``floor + c * N ** -exponent`` on the mean curve, errors by leaving one seed out."""
+    from scipy.optimize import curve_fit
+
+    def law(n: np.ndarray, floor: float, scale: float, exponent: float) -> np.ndarray:
+        return floor + scale * n**-exponent
+
+    def fitted(curves: np.ndarray) -> np.ndarray:
+        mean = curves.mean(axis=0)
+        limits = ([-1.0, 0.0, 0.05], [2.0, 10.0, 2.0])
+        return curve_fit(law, places, mean, p0=(max(mean[-1], 0.0), 1.0, 0.5), bounds=limits, maxfev=20_000)[0]
+
+    without = np.array([fitted(np.delete(values, seed, axis=0)) for seed in range(len(values))])
+    errors = np.sqrt((len(values) - 1) * without.var(axis=0))
+    fit = fitted(values)
+    return [f"-{fit[2]:.2f} ± {errors[2]:.2f}", f"{fit[0]:.3f} ± {errors[0]:.3f}"]
+
+
+def mean_and_error(values: np.ndarray, digits: int = 2) -> str:
+    return f"{values.mean():.{digits}f} ± {values.std(ddof=1) / np.sqrt(len(values)):.{digits}f}"
+
+
+def tables(found: list[dict[str, Any]]) -> str:
+    lines = [
+        "| stream, booster | gamma | players' part: slope in N | regret: fitted exponent of N | fitted floor | "
+        "learners' regret / (gamma T) at N = 256 |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for name, (booster, _, _, gammas) in SETTINGS.items():
+        for gamma in gammas:
+            fixed = {"setting": name, "gamma": gamma}
+            places, players = curve(found, "n_learners", "players", **fixed)
+            _, regret = curve(found, "n_learners", "regret", **fixed)
+            _, learners = curve(found, "n_learners", "learners", **fixed)
+            late = places >= 4
+            cells = [
+                f"{name}, {booster}",
+                f"{gamma:g}",
+                mean_and_error(slopes(places[late], players[:, late])),
+                *floor_and_exponent(places[late], regret[:, late]),
+                mean_and_error(learners[:, -1], 3),
+            ]
+            lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", f"At N = {MIDDLE}, along gamma from {GAMMAS[0]} to {SMALL_GAMMA}, where the theory has slope -1:", ""]
+    lines += ["| stream, booster | players' part: slope in gamma | their bound: slope |", "|---|---:|---:|"]
+    for name, (booster, *_) in SETTINGS.items():
+        places, players = curve(found, "gamma", "players", setting=name, n_learners=MIDDLE)
+        _, bound = curve(found, "gamma", "player_bound", setting=name, n_learners=MIDDLE)
+        small = places <= SMALL_GAMMA
+        measured, promised = (slopes(places[small], part[:, small]) for part in (players, bound))
+        lines.append(f"| {name}, {booster} | {mean_and_error(measured)} | {promised[0]:.2f} |")
+    lines += ["", f"Both sides of the theorems, {N_ROWS} rows, N = 256, the bounds known before the run:", ""]
+    lines += [
+        "| stream, booster | gamma | regret | bound | of it players | of it learners |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for name, (booster, _, pieces, gammas) in SETTINGS.items():
+        if booster == "agnostic":  # three pieces, gamma 1: exponential weights keep the condition on any labels
+            regret = curve(found, "n_learners", "regret", setting=name, gamma=gammas[0])[1][:, -1]
+            weak = learner_of(pieces).regret_bound(N_ROWS, n_features=3, n_classes=3) / N_ROWS
+            player = bounds.player_regret_bound(gamma=1.0, n_classes=3, n_learners=256) / 256
+            cells = [f"{name}, {booster}", "1", mean_and_error(regret, 3)]
+            lines.append(f"| {' | '.join([*cells, f'{weak + player:.3f}', f'{player:.3f}', f'{weak:.3f}'])} |")
+    return "\n".join(lines)
+
+
+# -- drawing -----------------------------------------------------------------------------------------------------------
+
+
+def draw(found: list[dict[str, Any]]) -> None:
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams.update(
+        {"svg.hashsalt": "ocoboost", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
+    )
+    from matplotlib import pyplot as plt
+
+    columns = [(name, gamma) for name, (_, _, _, gammas) in SETTINGS.items() for gamma in gammas]
+    figure, axes = plt.subplots(2, 4, figsize=(12, 6), sharex=True, sharey=True, layout="constrained")
+    for axis, (name, gamma) in zip(axes.T.flat, columns, strict=True):
+        panel(axis, found, "n_learners", setting=name, gamma=gamma)
+        axis.set_title(f"{name}, gamma {gamma:g}")
+    for axis in axes[-1]:
+        axis.set_xlabel("learners N")
+    finish(figure, axes, DOCS / "figures" / "theory_learners.svg")
+    figure, axes = plt.subplots(1, 4, figsize=(12, 3.2), sharex=True, sharey=True, layout="constrained", squeeze=False)
+    for axis, name in zip(axes.flat, SETTINGS, strict=True):
+        panel(axis, found, "gamma", setting=name, n_learners=MIDDLE)
+        axis.set_title(f"{name}, N = {MIDDLE}")
+        axis.set_xlabel("gamma")
+    finish(figure, axes, DOCS / "figures" / "theory_gamma.svg")
+
+
+LINES = {
+    "bound": ("Theorem, with measured learners", "tab:red", "--"),
+    "player_bound": ("bound on the players' part", "tab:orange", ":"),
+    "players": ("players' part", "tab:orange", "-"),
+    "learners": ("learners' part", "tab:green", "-"),
+    "regret": ("regret", "tab:blue", "-"),
+}
+
+
+def panel(axis: Any, found: list[dict[str, Any]], along: str, **fixed: Any) -> None:
+    for what, (label, color, style) in LINES.items():
+        places, values = curve(found, along, what, **fixed)
+        error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
+        axis.errorbar(places, values.mean(axis=0), error, label=label, color=color, linestyle=style, linewidth=1.3)
+    axis.set_xscale("log", base=2 if along == "n_learners" else 10)
+    axis.set_yscale("symlog", linthresh=0.05, linscale=0.4)
+
+
+def finish(figure: Any, axes: Any, path: Path) -> None:
+    for axis in axes[:, 0]:
+        axis.set_ylabel("gain per row")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncol=5, frameon=False)
+    figure.savefig(path, metadata={"Date": None})
+
+
+def write_tables(text: str) -> None:
+    page = DOCS / "theory.md"
+    begin, end = "<!-- tables: begin -->", "<!-- tables: end -->"
+    before, rest = page.read_text().split(begin)
+    page.write_text(f"{before}{begin}\n{text}\n{end}{rest.split(end)[1]}")
+
+
+# -- what the account costs --------------------------------------------------------------------------------------------
+
+
+def overhead() -> None:
+    """Each round: a run without, a run with the account, and a report. Ratios of CPU time within a round."""
+    rows = datasets.shuffled(datasets.load("segment"), 1)
+    X, y = np.array([list(x.values()) for x, _ in rows], dtype=float), [label for _, label in rows]
+    stumps = HoeffdingTrees(max_depth=1, split_criterion="gini")
+    models: dict[str, Callable[[], Any]] = {
+        "100 stumps": lambda: OnlineAgnosticBoostClassifier(stumps, gamma=0.5, n_learners=100, seed=1),
+        "100 stumps, row by row": lambda: OnlineAgnosticBoostClassifier(stumps, gamma=0.5, n_learners=100, seed=1),
+        "100 Hoeffding trees, distribution votes": lambda: OnlineAgnosticBoostClassifier(
+            HoeffdingTrees(), gamma=0.5, n_learners=100, votes="distribution", seed=1
+        ),
+        "100 Mondrian trees": lambda: OnlineAgnosticBoostClassifier(MondrianTrees(), gamma=0.5, n_learners=100, seed=1),
+        "the default mixture": lambda: OnlineAgnosticBoostClassifier(seed=1),
+    }
+    print("| booster, Segment in blocks of 256 | recording | recording and one report at the end | least and most |")
+    print("|---|---:|---:|---:|")
+    for name, make in models.items():
+        size = 1 if name.endswith("row by row") else 256
+        rounds = [overhead_round(make, X, y, size) for _ in range(10)][1:]  # the first compiles
+        recording = statistics.median(on / off for off, on, _ in rounds)
+        ratios = sorted((on + report) / off for off, on, report in rounds)
+        spread = f"{ratios[0] - 1:+.0%} to {ratios[-1] - 1:+.0%}"
+        print(f"| {name} | {recording - 1:+.1%} | {statistics.median(ratios) - 1:+.1%} | {spread} |", flush=True)
+
+
+def overhead_round(make: Callable[[], Any], X: Any, y: list[Any], size: int) -> tuple[float, float, float]:
+    """CPU seconds of a run without and with the account, taking turns block by block, and of a report."""
+    off, on = make(), make()
+    account = on.account()
+    seconds = {id(off): 0.0, id(on): 0.0}
+    n_blocks = -(-len(y) // size)
+    for block in range(n_blocks):
+        rows = slice(block * size, (block + 1) * size)
+        for model in (off, on) if block % 2 else (on, off):
+            start = time.process_time()
+            model.learn_many(X[rows], y[rows])
+            seconds[id(model)] += time.process_time() - start
+    start = time.process_time()
+    account.report()
+    return seconds[id(off)], seconds[id(on)], time.process_time() - start
+
+
+def example() -> None:
+    from river import tree
+
+    from ocoboost.theory.checks import check_learner
+
+    stream = synthetic.load("noisy", 2000, seed=1)
+    X, y = [x for x, _ in stream.rows], [y for _, y in stream.rows]
+    print(check_learner(tree.HoeffdingTreeClassifier(max_depth=1, grace_period=50), stream.rows), "\n")
+    trees = HoeffdingTrees(grace_period=50)
+    print("| learners | regret | players | learners' own part | mode right | advice |")
+    print("|---|---:|---:|---:|---:|---|")
+    for learner, n_learners in ((trees, 5), (trees, 50), (trees, 500), (StumpExperts(), 50)):
+        model = OnlineAgnosticBoostClassifier(
+            learner, gamma=0.5, n_learners=n_learners, start="uniform", pool="label", seed=1
+        )
+        account = model.account()
+        model.learn_many(X, y)
+        report = account.report()
+        parts = [f"{part:.3f}" for part in (report.regret, report.parts.players, report.learners_own)]
+        name = f"{n_learners} {type(learner).__name__}"
+        print(f"| {' | '.join([name, *parts, f'{report.accuracy_of_mode:.1%}', report.advice])} |")
+        if n_learners == 500:
+            shown = report
+    print(f"\n{shown}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", nargs="?", default="curves", choices=["curves", "overhead", "example"])
+    command = parser.parse_args().command
+    if command == "curves":
+        run_missing()
+        found = results()
+        draw(found)
+        write_tables(tables(found))
+    elif command == "overhead":
+        overhead()
+    else:
+        example()

@@ -1,0 +1,170 @@
+"""What the theorems promise, as functions of the regrets of players and learners.
+
+Gains lie in [-1, 1]: a right label gains 1, a wrong one -1, so a regret in gains is twice the regret in mistakes. A
+bound on an average is per row. ``player_regret`` is the regret of one game of ``n_learners`` moves, measured or bounded
+(``player_regret_bound``); ``weak_regret`` is the total R_W(T, k) of one weak learner over ``n_rounds`` rows.
+
+Notes on the paper's statements, each with a test:
+
+- Theorem 1 needs its learners' condition for lessons that depend on the votes: the rival label of the one-vs-one
+  condition is the vote itself whenever that is wrong. With three or more labels and gamma below 1 no learner can
+  promise a sub-linear R_W then: on labels drawn uniformly every vote earns -(k-2)/k, whatever the class. What is
+  true of every run is the inequality with the measured weak regret, which the account splits into its parts. A
+  condition that learners can satisfy counts from guessing, and costs ``guessing_price`` beyond Theorem 1.
+- In the online realizable corollary the learners' regret need not be doubled: the bound holds in expectation with R_W
+  itself when rows are passed on at random, because a vote does not depend on whether its row is passed on.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ocoboost.oco.players import PLAYERS
+from ocoboost.regimes import AGNOSTIC, Regime
+
+AGNOSTIC_REGIME = Regime(AGNOSTIC)
+
+
+def player_regret_bound(
+    *,
+    gamma: float,
+    n_classes: int,
+    n_learners: int,
+    regime: Regime = AGNOSTIC_REGIME,
+    player: str = "gradient",
+    start: str = "uniform",
+    step_size: float | None = None,
+) -> float:
+    """R_A(N): the most regret one row's game can have. ``step_size`` None is the paper's gamma / sqrt(N).
+
+    >>> round(player_regret_bound(gamma=0.5, n_classes=3, n_learners=100) / 100, 3)
+    0.533
+    """
+    family = PLAYERS[player]
+    game = regime.game(gamma=gamma, n_classes=n_classes, n_learners=n_learners)
+    point = regime.starts(game, np.zeros(1, dtype=np.int64), start=start, is_entropic=family.is_entropic)[0]
+    if step_size is None:
+        step_size = gamma / math.sqrt(n_learners) if family.uses_paper_step else family.optimal_step(game, point)
+    return family.regret_bound(game, point, step_size)
+
+
+def agnostic_gain_regret_bound(
+    *, weak_regret: float, player_regret: float, gamma: float, n_rounds: int, n_learners: int
+) -> float:
+    """Theorem 1: average regret of Algorithm 1 in gains, under the one-vs-one, plain or asymmetric condition.
+
+    >>> agnostic_gain_regret_bound(weak_regret=50, player_regret=10, gamma=0.5, n_rounds=1000, n_learners=100)
+    0.2
+    """
+    return weak_regret / (gamma * n_rounds) + player_regret / n_learners
+
+
+def agnostic_mistake_regret_bound(
+    *, weak_regret: float, player_regret: float, gamma: float, n_rounds: int, n_learners: int
+) -> float:
+    """Theorem 1 in mistakes: half of it."""
+    return 0.5 * agnostic_gain_regret_bound(
+        weak_regret=weak_regret, player_regret=player_regret, gamma=gamma, n_rounds=n_rounds, n_learners=n_learners
+    )
+
+
+def one_vs_all_gain_regret_bound(
+    *, weak_regret: float, player_regret: float, gamma: float, n_rounds: int, n_learners: int, n_classes: int
+) -> float:
+    """The proposition for the one-vs-all condition: every label may cost ``weak_regret``."""
+    return agnostic_gain_regret_bound(
+        weak_regret=n_classes * weak_regret,
+        player_regret=player_regret,
+        gamma=gamma,
+        n_rounds=n_rounds,
+        n_learners=n_learners,
+    )
+
+
+def guessing_price(*, gamma: float, n_classes: int) -> float:
+    """What counting from guessing costs: average gain lost to lessons that are nearly uniform.
+
+    Learners with ``gamma * max_h sum(h.y - 1/k) - sum(W.y - 1/k) <= (k - 1) / k * R`` satisfy the plain condition
+    with R plus this times gamma T. It is zero for two labels and for gamma = 1.
+
+    >>> guessing_price(gamma=0.5, n_classes=2), guessing_price(gamma=0.5, n_classes=4)
+    (0.0, 0.5)
+    """
+    return (1.0 / gamma - 1.0) * (1.0 - 2.0 / n_classes) if n_classes > 1 else 0.0
+
+
+def guessing_gain_regret_bound(
+    *, weak_regret: float, player_regret: float, gamma: float, n_rounds: int, n_learners: int, n_classes: int
+) -> float:
+    """Theorem 1 for learners whose advantage is counted from guessing; ``weak_regret`` in ``(k h.y - 1) / (k - 1)``."""
+    scaled = 2.0 * (n_classes - 1) / n_classes * weak_regret
+    return guessing_price(gamma=gamma, n_classes=n_classes) + agnostic_gain_regret_bound(
+        weak_regret=scaled, player_regret=player_regret, gamma=gamma, n_rounds=n_rounds, n_learners=n_learners
+    )
+
+
+def learners_for_rate(*, n_rounds: int, gamma: float) -> int:
+    """N = T / gamma^2, with which the players' part is O(sqrt(T)) in total, no more than the learners'.
+
+    >>> learners_for_rate(n_rounds=1000, gamma=0.5)
+    4000
+    """
+    return math.ceil(n_rounds / gamma**2)
+
+
+def learners_for_error(*, error: float, gamma: float, n_classes: int, regime: Regime = AGNOSTIC_REGIME) -> int:
+    """The fewest learners for which the paper's player costs at most ``error`` gain per row: O(1 / (gamma error)^2).
+
+    >>> learners_for_error(error=0.5, gamma=0.5, n_classes=3)
+    114
+    """
+    # With step gamma / sqrt(N) the bound is a constant times sqrt(N).
+    constant = player_regret_bound(gamma=gamma, n_classes=n_classes, n_learners=1, regime=regime)
+    return math.ceil((constant / error) ** 2)
+
+
+def realizable_gain_bound(
+    *, weak_regret: float, player_regret: float, gamma: float, n_rounds: int, n_learners: int
+) -> float:
+    """Mistake bound of Algorithm 4: the least average gain. In expectation R_W itself will do (see the module)."""
+    return 1.0 - agnostic_gain_regret_bound(
+        weak_regret=weak_regret, player_regret=player_regret, gamma=gamma, n_rounds=n_rounds, n_learners=n_learners
+    )
+
+
+def realizable_mistake_bound(
+    *, weak_regret: float, player_regret: float, gamma: float, n_rounds: int, n_learners: int
+) -> float:
+    """The most mistakes Algorithm 4 is expected to make on ``n_rounds`` realizable rows."""
+    gain = realizable_gain_bound(
+        weak_regret=weak_regret, player_regret=player_regret, gamma=gamma, n_rounds=n_rounds, n_learners=n_learners
+    )
+    return n_rounds * (1.0 - gain) / 2.0
+
+
+def agnostic_correlation_bound(
+    *, best_correlation: float, player_regret: float, weak_slack: float, gamma: float, n_learners: int, n_classes: int
+) -> float:
+    """Algorithm 2: the least expected correlation on the sample; ``weak_slack`` is epsilon_0 per label."""
+    return best_correlation - player_regret / n_learners - n_classes * weak_slack / gamma
+
+
+def realizable_correlation_bound(*, player_regret: float, n_learners: int) -> float:
+    """Algorithm 5: the least expected correlation on the sample.
+
+    >>> realizable_correlation_bound(player_regret=10, n_learners=100)
+    0.9
+    """
+    return 1.0 - player_regret / n_learners
+
+
+def game_value_bound(
+    *, payoff: float, player_regret: float, n_rounds: int, n_games: int, oracle_slack: float = 0.0
+) -> float:
+    """Improper game playing: the value is at most B's average payoff against any P, plus this.
+
+    ``payoff`` is g(P, q-bar); ``n_games`` is m, the number of rows and of A's optimizers.
+    """
+    return payoff + n_games * player_regret / n_rounds + oracle_slack

@@ -1,0 +1,133 @@
+"""What is kept of a run: rows, labels, and what the players saw of every learner.
+
+That is enough to know everything else: players are deterministic, and draws are keyed by row and learner, so a run
+can be played again without its learners (``replay``). A vote takes one byte (two above 256 labels) if the players
+see labels, and eight bytes per label if they see distributions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.cascade import Cascade
+from ocoboost.games import PooledVotes, Seen
+from ocoboost.weak.contract import Block, WeakEnsemble
+
+BoolArray: TypeAlias = NDArray[np.bool_]
+
+
+class Heard(NamedTuple):
+    """What one cascade's learners said to a block of rows."""
+
+    seen: Seen
+    chances: FloatArray  # D[y] of every row
+    hits: BoolArray  # whether the most probable label was right
+
+
+class Rows(NamedTuple):
+    """A block of rows that were learned together."""
+
+    first_row: int  # its place in the stream
+    n_classes: int  # known at the time
+    features: FloatArray  # one column per feature known at the time, text as codes, missing as NaN
+    labels: IntArray
+    weights: FloatArray
+    chances: FloatArray  # D[y] of every row: what the whole booster said
+
+
+class Stretch(NamedTuple):
+    """Rows during which no label was new, and what one cascade's learners said to them."""
+
+    rows: Rows
+    heard: Heard
+
+
+@dataclass
+class Record:
+    """A run of a booster from some row on; one tape for every member of its mixture."""
+
+    cascades: list[Cascade]
+    rows: list[Rows] = field(default_factory=list)
+    tapes: list[list[Heard]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tapes = [[] for _ in self.cascades]
+
+    def learn(
+        self,
+        member: int,
+        ensemble: WeakEnsemble,
+        block: Block,
+        labels: IntArray,
+        weights: FloatArray,
+        n_classes: int,
+        first_row: int,
+    ) -> PooledVotes:
+        """What the member's cascade does, keeping what its players see."""
+        cascade = self.cascades[member]
+        seen = Seen.room(len(labels), cascade.n_learners, n_classes, cascade.votes)
+        pooled = cascade.learn(ensemble, block, labels, weights, n_classes, first_row, seen)
+        answers = cascade.answer(pooled)
+        chances = answers.distributions[np.arange(len(labels)), labels]
+        small = seen.labels.astype(np.min_scalar_type(n_classes - 1))
+        self.tapes[member].append(Heard(Seen(small, seen.distributions), chances, answers.labels == labels))
+        return pooled
+
+    def add(
+        self,
+        first_row: int,
+        n_classes: int,
+        features: FloatArray,
+        labels: IntArray,
+        weights: FloatArray,
+        chances: FloatArray | None,
+    ) -> None:
+        """Keep a block that every member has learned; without chances, they are those of the only member."""
+        if chances is None:
+            chances = self.tapes[0][len(self.rows)].chances
+        self.rows.append(Rows(first_row, n_classes, features.copy(), labels.copy(), weights.copy(), chances))
+
+    @property
+    def n_rows(self) -> int:
+        return sum(len(rows.labels) for rows in self.rows)
+
+    def stretches(self, member: int) -> Iterator[Stretch]:
+        """The run of one member, cut where the number of labels changes."""
+        pairs = zip(self.rows, self.tapes[member], strict=False)  # a block that failed is on some tapes only
+        for n_classes, group in groupby(pairs, key=lambda pair: pair[0].n_classes):
+            rows, heard = zip(*group, strict=True)
+            seen = Seen(*(np.concatenate(arrays) for arrays in zip(*(block.seen for block in heard), strict=True)))
+            yield Stretch(
+                Rows(
+                    rows[0].first_row,
+                    n_classes,
+                    joined([block.features for block in rows]),
+                    np.concatenate([block.labels for block in rows]),
+                    np.concatenate([block.weights for block in rows]),
+                    np.concatenate([block.chances for block in rows]),
+                ),
+                Heard(
+                    seen,
+                    np.concatenate([block.chances for block in heard]),
+                    np.concatenate([block.hits for block in heard]),
+                ),
+            )
+
+
+def joined(blocks: list[FloatArray]) -> FloatArray:
+    """Matrices one under the other; columns that came later are missing before."""
+    if len({block.shape[1] for block in blocks}) == 1:
+        return np.concatenate(blocks)
+    out = np.full((sum(map(len, blocks)), max(block.shape[1] for block in blocks)), np.nan)
+    first = 0
+    for block in blocks:
+        out[first : first + len(block), : block.shape[1]] = block
+        first += len(block)
+    return out
