@@ -147,7 +147,7 @@ class State:
             pooled.append(learn(ensemble, block, indices, weights, n_classes, self.n_rows))
         if self.mixture is None:
             if self.record is not None:
-                self.record.add(self.n_rows, n_classes, piece.codes, indices, weights, None)
+                self.record.add(self.n_rows, n_classes, piece.codes, indices, weights)
             return self.members[0].cascade.answer(pooled[0]) if has_to_answer else Answers.none(len(piece))
         experts = self._experts(pooled)
         answers = _mixed(experts, self.mixture.learn(experts.distributions, indices, weights))

@@ -2,7 +2,8 @@
 
 Gains lie in [-1, 1]: a right label gains 1, a wrong one -1, so a regret in gains is twice the regret in mistakes. A
 bound on an average is per row. ``player_regret`` is the regret of one game of ``n_learners`` moves, measured or bounded
-(``player_regret_bound``); ``weak_regret`` is the total R_W(T, k) of one weak learner over ``n_rounds`` rows.
+(``player_regret_bound``); ``weak_regret`` is the total R_W(T, k) of one weak learner over ``n_rounds`` rows (or units
+of weight).
 
 Notes on the paper's statements, each with a test:
 
@@ -51,7 +52,7 @@ def player_regret_bound(
 
 
 def agnostic_gain_regret_bound(
-    *, weak_regret: float, player_regret: float, gamma: float, n_rounds: int, n_learners: int
+    *, weak_regret: float, player_regret: float, gamma: float, n_rounds: float, n_learners: int
 ) -> float:
     """Theorem 1: average regret of Algorithm 1 in gains, under the one-vs-one, plain or asymmetric condition.
 

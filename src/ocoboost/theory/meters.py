@@ -54,19 +54,13 @@ class Account:
             raise InvalidInputError("account: no row was learned since the account was opened; learn some first.")
         labels = np.concatenate([rows.labels for rows in self.record.rows])
         weights = np.concatenate([rows.weights for rows in self.record.rows])
-        chances = np.concatenate([rows.chances for rows in self.record.rows])
         if not weights.any():
             raise InvalidInputError("account: all rows have weight 0, so there is no regret to account for.")
         name, said = self._rival(self.hypotheses if rival is None else rival, labels, weights)
         if member is None:
-            member = int(
-                np.argmax([np.dot(weights, self._chances(number)) for number in range(len(self.record.cascades))])
-            )
-        return _report(self.record, member, name, said, chances)
-
-    def _chances(self, member: int) -> FloatArray:
-        tape = self.record.tapes[member][: len(self.record.rows)]
-        return np.concatenate([heard.chances for heard in tape])
+            members = range(len(self.record.cascades))
+            member = max(members, key=lambda number: _expected(self.record, number)) if len(members) > 1 else 0
+        return _report(self.record, member, name, said)
 
     def _rival(self, rival: Any, labels: IntArray, weights: FloatArray) -> tuple[str, IntArray]:
         """What to call the rival, and its label for every row."""
@@ -89,13 +83,22 @@ class Account:
         return self.report().__rich__()
 
 
-def _report(record: Record, member: int, name: str, said: IntArray, chances: FloatArray) -> Report:
+def _expected(record: Record, member: int) -> float:
+    """How many rows a member is expected to get right."""
+    cascade, total = record.cascades[member], 0.0
+    for rows, heard in record.stretches(member):
+        distributions = answer(heard.pooled / cascade.n_learners, cascade.gamma).distributions
+        total += float(rows.weights @ distributions[np.arange(len(rows.labels)), rows.labels])
+    return total
+
+
+def _report(record: Record, member: int, name: str, said: IntArray) -> Report:
     totals = _Totals(record.cascades[member])
     first = 0
     for stretch in record.stretches(member):
         last = first + len(stretch.rows.labels)
         known = np.where(said[first:last] < stretch.rows.n_classes, said[first:last], replay.NO_LABEL)
-        totals.add(stretch, known, chances[first:last])
+        totals.add(stretch, known)
         first = last
     return totals.report(name, member, len(record.cascades))
 
@@ -110,7 +113,7 @@ class _Totals:
         self.weight = self.players = self.player_bound = self.pooling = self.projection = 0.0
         self.hits = self.right = self.expected = self.expected_whole = self.price = 0.0
 
-    def add(self, stretch: Stretch, rival: IntArray, whole: FloatArray) -> None:
+    def add(self, stretch: Stretch, rival: IntArray) -> None:
         cascade, (rows, heard) = self.cascade, stretch
         n_learners, gamma, weights = cascade.n_learners, cascade.gamma, rows.weights
         weight = float(weights.sum())
@@ -118,9 +121,12 @@ class _Totals:
         self.n_classes = rows.n_classes
         self.weight += weight
         self.right += float(weights @ (rival == rows.labels))
-        self.expected += float(weights @ heard.chances)
-        self.hits += float(weights @ heard.hits)
-        self.expected_whole += float(weights @ whole)
+        answers = answer(heard.pooled / n_learners, gamma)
+        met = np.arange(len(weights)), rows.labels
+        chances = answers.distributions[met]
+        self.expected += float(weights @ chances)
+        self.hits += float(weights @ (answers.labels == rows.labels))
+        self.expected_whole += float(weights @ (chances if rows.chances is None else rows.chances))
         if rows.n_classes == 1:
             return  # before a second label is known there is no game, and the lemmas do not hold
         tally = replay.tally(cascade, stretch, rival)
@@ -130,9 +136,8 @@ class _Totals:
         self.player_bound += weight * bound / n_learners
 
         shares = _seen_shares(stretch, cascade)
-        met = np.arange(len(weights)), rows.labels
         distributions = answer(shares, gamma).distributions
-        self.pooling += float(weights @ (2.0 * (distributions[met] - heard.chances)))
+        self.pooling += float(weights @ (2.0 * (distributions[met] - chances)))
         self.projection += float(
             weights @ (2.0 * (distributions[met] - 1.0) - _least_losses(cascade, shares, rows.labels))
         )
@@ -147,7 +152,13 @@ class _Totals:
         meant = column[replay.RIVAL_GAIN_MEANT] - column[replay.VOTE_GAIN_MEANT] / gamma
         relabelling = column[replay.RIVAL_GAIN_MEANT] - column[replay.LABEL_GAIN_MEANT] + 2.0 * (weight - self.right)
         parts = (self.players, learners, meant - learners, self.pooling, self.projection, relabelling)
-        weak_regret = gamma * learners
+        bound = bounds.agnostic_gain_regret_bound(
+            weak_regret=gamma * learners,
+            player_regret=self.player_bound / weight * n_learners,
+            gamma=gamma,
+            n_rounds=weight,
+            n_learners=n_learners,
+        )
         return Report(
             rival=rival,
             member=member,
@@ -165,7 +176,7 @@ class _Totals:
             parts=Parts(*(float(part) / weight for part in parts)),
             guessing_price=self.price / weight,
             player_bound=self.player_bound / weight,
-            bound=float(weak_regret / (gamma * weight) + self.player_bound / weight),
+            bound=float(bound),
             advantages=[advantage(*row[replay.EDGE :]) for row in sums.tolist()],
             whole_regret=2.0 * (self.right - self.expected_whole) / weight,
         )

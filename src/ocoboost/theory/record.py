@@ -10,25 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade import Cascade
 from ocoboost.games import PooledVotes, Seen
 from ocoboost.weak.contract import Block, WeakEnsemble
 
-BoolArray: TypeAlias = NDArray[np.bool_]
-
 
 class Heard(NamedTuple):
     """What one cascade's learners said to a block of rows."""
 
     seen: Seen
-    chances: FloatArray  # D[y] of every row
-    hits: BoolArray  # whether the most probable label was right
+    pooled: FloatArray  # the votes that the prediction is made of, summed; (rows, classes)
 
 
 class Rows(NamedTuple):
@@ -39,7 +35,7 @@ class Rows(NamedTuple):
     features: FloatArray  # one column per feature known at the time, text as codes, missing as NaN
     labels: IntArray
     weights: FloatArray
-    chances: FloatArray  # D[y] of every row: what the whole booster said
+    chances: FloatArray | None  # D[y] of every row, if several members were mixed
 
 
 class Stretch(NamedTuple):
@@ -74,10 +70,8 @@ class Record:
         cascade = self.cascades[member]
         seen = Seen.room(len(labels), cascade.n_learners, n_classes, cascade.votes)
         pooled = cascade.learn(ensemble, block, labels, weights, n_classes, first_row, seen)
-        answers = cascade.answer(pooled)
-        chances = answers.distributions[np.arange(len(labels)), labels]
         small = seen.labels.astype(np.min_scalar_type(n_classes - 1))
-        self.tapes[member].append(Heard(Seen(small, seen.distributions), chances, answers.labels == labels))
+        self.tapes[member].append(Heard(Seen(small, seen.distributions), pooled.of(cascade.pool)))
         return pooled
 
     def add(
@@ -87,11 +81,9 @@ class Record:
         features: FloatArray,
         labels: IntArray,
         weights: FloatArray,
-        chances: FloatArray | None,
+        chances: FloatArray | None = None,
     ) -> None:
-        """Keep a block that every member has learned; without chances, they are those of the only member."""
-        if chances is None:
-            chances = self.tapes[0][len(self.rows)].chances
+        """Keep a block that every member has learned."""
         self.rows.append(Rows(first_row, n_classes, features.copy(), labels.copy(), weights.copy(), chances))
 
     @property
@@ -104,6 +96,7 @@ class Record:
         for n_classes, group in groupby(pairs, key=lambda pair: pair[0].n_classes):
             rows, heard = zip(*group, strict=True)
             seen = Seen(*(np.concatenate(arrays) for arrays in zip(*(block.seen for block in heard), strict=True)))
+            mixed = [block.chances for block in rows if block.chances is not None]
             yield Stretch(
                 Rows(
                     rows[0].first_row,
@@ -111,13 +104,9 @@ class Record:
                     joined([block.features for block in rows]),
                     np.concatenate([block.labels for block in rows]),
                     np.concatenate([block.weights for block in rows]),
-                    np.concatenate([block.chances for block in rows]),
+                    np.concatenate(mixed) if mixed else None,
                 ),
-                Heard(
-                    seen,
-                    np.concatenate([block.chances for block in heard]),
-                    np.concatenate([block.hits for block in heard]),
-                ),
+                Heard(seen, np.concatenate([block.pooled for block in heard])),
             )
 
 
