@@ -66,7 +66,7 @@ def plan(settings: Settings) -> list[Job]:
 
     Two processes start with kernels that have nothing in common: Hoeffding trees here, Mondrian trees there.
     """
-    planned = list(_plan(settings))
+    planned = list(table_jobs(settings))
     heads = {job["booster"]: job for job in reversed(planned)}
     order = ("agnostic", "default", "mbbm", "adaboost-olm")
     first = [heads[booster] for booster in order if booster in heads]
@@ -78,11 +78,14 @@ def accounts(settings: Settings) -> list[Job]:
     if settings.most_rows is not None:
         return []
     inside = settings._replace(shuffles=settings.shuffles[:1])
-    jobs_of_one_gamma = [job for job in _plan(inside) if (job["booster"], job["gamma"]) == ("agnostic", ACCOUNT_GAMMA)]
+    jobs_of_one_gamma = [
+        job for job in table_jobs(inside) if (job["booster"], job["gamma"]) == ("agnostic", ACCOUNT_GAMMA)
+    ]
     return [{**job, "account": True} for job in jobs_of_one_gamma]
 
 
-def _plan(settings: Settings) -> Iterator[Job]:
+def table_jobs(settings: Settings) -> Iterator[Job]:
+    """The runs that the table is made of."""
     shared = {"n_learners": paper.N_LEARNERS, "most_rows": settings.most_rows, "code": settings.code or jobs.code()}
     for shuffle in settings.shuffles:
         for name in settings.names:
@@ -200,7 +203,7 @@ Cells: TypeAlias = dict[tuple[str, str], Cell]
 
 def cells(settings: Settings, store: Store) -> Cells:
     """The finished cells of the table, by booster and dataset."""
-    return choose([(job, store.get(job)) for job in _plan(settings)])
+    return choose([(job, store.get(job)) for job in table_jobs(settings)])
 
 
 def choose(runs: Iterable[tuple[Job, Result | None]]) -> Cells:
