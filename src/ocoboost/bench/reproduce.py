@@ -64,11 +64,11 @@ class Settings(NamedTuple):
 def plan(settings: Settings) -> list[Job]:
     """First one job of every kind, so that processes share out the compiling; then shuffle by shuffle.
 
-    Two processes start with kernels that have nothing in common: Hoeffding trees here, Mondrian trees there.
+    The default comes third: whoever takes it finds the kernel of its Hoeffding trees compiled by the first job.
     """
     planned = list(table_jobs(settings))
     heads = {job["booster"]: job for job in reversed(planned)}
-    order = ("agnostic", "default", "mbbm", "adaboost-olm")
+    order = ("agnostic", "mbbm", "default", "adaboost-olm")
     first = [heads[booster] for booster in order if booster in heads]
     return first + [job for job in planned if job not in first] + accounts(settings)
 
