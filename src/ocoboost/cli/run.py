@@ -98,6 +98,8 @@ def run(
             if target not in (None, this.settings.target):
                 raise typer.BadParameter(f"{resume} learns {this.settings.target!r}", param_hint="--target")
         this.save_to, this.save_every = save or resume, save_every
+        if report is not None:
+            this.open_account()
         clock = Clock()
         was_interrupted = _go(this, clock, is_quiet=as_json)
         summary = _summary(this, clock.speed)
