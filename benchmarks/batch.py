@@ -47,13 +47,12 @@ MODELS: dict[str, Callable[[], Any]] = {
     "one stump": stump,
     "agnostic, stumps": lambda: AgnosticBoostClassifier(stump(), n_estimators=N_STAGES),
     "realizable, stumps": lambda: RealizableBoostClassifier(stump(), n_estimators=N_STAGES),
-    "AdaBoost, stumps": lambda: AdaBoostClassifier(stump(), n_estimators=N_STAGES, random_state=0),
+    "AdaBoost, stumps": lambda: AdaBoostClassifier(
+        DecisionTreeClassifier(max_depth=1), n_estimators=N_STAGES, random_state=0
+    ),
     "one default tree": HistogramTreeClassifier,
     "agnostic": lambda: AgnosticBoostClassifier(n_estimators=N_STAGES),
     "realizable": lambda: RealizableBoostClassifier(n_estimators=N_STAGES),
-    "AdaBoost, default trees": lambda: AdaBoostClassifier(
-        HistogramTreeClassifier(), n_estimators=N_STAGES, random_state=0
-    ),
     "gradient boosting": lambda: HistGradientBoostingClassifier(
         max_iter=N_STAGES, early_stopping=False, random_state=0
     ),
@@ -65,11 +64,10 @@ SINGLE = {"agnostic, stumps": "one stump", "realizable, stumps": "one stump"} | 
 
 @cache
 def load(name: str, data_dir: Path | None) -> tuple[Any, list[str]]:
-    """Features as numbers (text by rank, missing as NaN) and labels."""
-    rows = datasets.ranked(datasets.load(name, data_dir))
+    """Features as numbers (text by rank, missing by the column's mean, as AdaBoost takes none) and labels."""
+    rows = datasets.imputed(datasets.ranked(datasets.load(name, data_dir)))
     names = sorted({key for x, _ in rows for key in x}, key=str)
-    values = [[np.nan if x.get(key) is None else x[key] for key in names] for x, _ in rows]
-    return np.array(values, dtype=float), [y for _, y in rows]
+    return np.array([[x[key] for key in names] for x, _ in rows], dtype=float), [y for _, y in rows]
 
 
 def folds(name: str, data_dir: Path | None, share: float) -> Iterator[tuple[int, Any, Any, Any, Any]]:
@@ -79,11 +77,12 @@ def folds(name: str, data_dir: Path | None, share: float) -> Iterator[tuple[int,
         yield fold, X[train], np.array(taught), X[test], np.array(labels)[test]
 
 
-def run(data_dir: Path | None, only: list[str]) -> None:
+def run(data_dir: Path | None, only: list[str], names: list[str], shares: list[float], n_folds: int) -> None:
+    """Do what is not done yet, as far as it is asked for."""
     done = {(r["dataset"], r["share"], r["fold"], r["model"]) for r in read(RUNS)}
     with RUNS.open("a") as store:
-        for share, name in itertools.product(SHARES, DATASETS):
-            for fold, X, y, X_test, y_test in folds(name, data_dir, share):
+        for share, name in itertools.product(shares, names):
+            for fold, X, y, X_test, y_test in itertools.islice(folds(name, data_dir, share), n_folds):
                 for model, make in MODELS.items():
                     if (name, share, fold, model) in done or (only and model not in only):
                         continue
@@ -235,10 +234,13 @@ def main() -> None:
     parser.add_argument("what", choices=("gamma", "run", "speed", "report"))
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--only", nargs="*", default=[], help="names of models")
+    parser.add_argument("--datasets", nargs="*", default=list(DATASETS))
+    parser.add_argument("--shares", nargs="*", type=float, default=list(SHARES))
+    parser.add_argument("--folds", type=int, default=N_FOLDS, help="how many of the ten")
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     if options.what == "run":
-        run(options.data_dir, options.only)
+        run(options.data_dir, options.only, options.datasets, options.shares, options.folds)
     elif options.what == "gamma":
         choose_gamma()
     elif options.what == "speed":

@@ -19,6 +19,8 @@ from ocoboost.randomness import draw_label
 
 AGNOSTIC = 0  # a play is a distribution over labels: teach it, or a label drawn from it
 REALIZABLE = 1  # a play is a probability: teach the true label with that weight, or with that probability
+# Below this the prediction is the plurality for any number of learners, and squares would overflow.
+SMALLEST_GAMMA = 1e-100
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,22 @@ def test_early_stopping_and_a_chosen_gamma(booster):
     np.testing.assert_array_equal(again.predict_proba(X), auto.predict_proba(X))
 
 
+@pytest.mark.parametrize("booster", BOOSTERS)
+@pytest.mark.parametrize("fraction", [1e-9, 1 - 1e-9])
+def test_a_split_with_nothing_on_one_side(booster, fraction):
+    X, y = sample(100)
+    model = booster(n_estimators=2, gamma="auto", validation_fraction=fraction)
+    with pytest.raises(ValueError, match=r"With validation_fraction=.* rows are held out and .* taught"):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_the_smallest_gamma_predicts_the_plurality(booster):
+    X, y = sample(100)
+    model = booster(n_estimators=9, gamma=1e-300).fit(X, y)
+    assert set(np.unique(model.predict_proba(X))) <= {0.0, 1 / 4, 1 / 3, 1 / 2, 1.0}
+
+
 def test_progress_is_shown(capsys):
     X, y = sample(60)
     AgnosticBoostClassifier(n_estimators=3, verbose=True).fit(X, y)

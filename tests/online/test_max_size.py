@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from river import tree
 
-from ocoboost import HoeffdingTrees, MondrianTrees, OnlineAgnosticBoostClassifier
+from ocoboost import MondrianTrees, OnlineAgnosticBoostClassifier
 from ocoboost.errors import InvalidParameterError
 
 RNG = np.random.default_rng(0)
@@ -15,11 +15,8 @@ Y = ((X[:, 0] > 0) + 2 * (X[:, 1] * X[:, 2] > 0)).tolist()
 
 
 @pytest.mark.parametrize("max_size", [0.05, 0.2])
-@pytest.mark.parametrize("trees", [MondrianTrees, HoeffdingTrees])
-def test_trees_keep_to_their_memory_and_go_on_learning(trees, max_size):
-    options = {"grace_period": 20} if trees is HoeffdingTrees else {"split_pure": True}
-    model = trees(n_learners=5, max_size=max_size, seed=1, **options)
-    free = trees(n_learners=5, seed=1, **options)
+def test_mondrian_trees_keep_to_their_memory_and_go_on_learning(max_size):
+    model, free = (MondrianTrees(n_learners=5, max_size=size, split_pure=True, seed=1) for size in (max_size, None))
     model.learn_many(X, Y)
     free.learn_many(X, Y)
     assert model.memory_usage_ <= max_size * 2**20 < free.memory_usage_

@@ -237,3 +237,34 @@ def test_a_file_that_vanishes_or_shrinks_is_noticed(tmp_path):
         with pytest.raises(DataFileError, match=r"was deleted|became shorter"):
             list(iter(lambda: stream.read(1000), b""))  # noqa: B023
         stream.close()
+
+
+def test_parquet_types(tmp_path):
+    import datetime
+    from decimal import Decimal
+
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = pa.table(
+        {
+            "whole": pa.array([1, None, 3], pa.int32()),
+            "flag": pa.array([True, False, None]),
+            "colour": pa.array(["red", None, "blue"]).dictionary_encode(),
+            "price": pa.array([Decimal("1.50"), Decimal("2.25"), None]),
+            "y": pa.array([1, 0, 1], pa.int8()),
+        }
+    )
+    parquet.write_table(table, tmp_path / "rows.parquet")
+    rows, labels, _ = rows_of(tmp_path / "rows.parquet")
+    assert rows == [
+        {"colour": "red", "flag": 1.0, "price": 1.5, "whole": 1.0},
+        {"colour": None, "flag": 0.0, "price": 2.25, "whole": None},
+        {"colour": "blue", "flag": None, "price": None, "whole": 3.0},
+    ]
+    assert labels == [1, 0, 1]
+    dates = pa.table({"day": pa.array([datetime.date(2020, 1, 1)]), "y": pa.array([1])})
+    parquet.write_table(dates, tmp_path / "dates.parquet")
+    for target, message in (("y", "leave it out with --drop 'day'"), ("day", "convert it.")):
+        with pytest.raises(DataFileError, match=message):
+            rows_of(tmp_path / "dates.parquet", target=target)

@@ -186,6 +186,17 @@ def test_a_file_that_has_grown_is_read_on_and_another_one_from_its_first_row(tmp
     assert (result["rows"], ocoboost.load(model).n_rows_) == (500, 3500)
 
 
+def test_what_a_resumed_run_cannot_change(tmp_path, rows_csv):
+    model = tmp_path / "model.oco"
+    assert ocoboost_("run", rows_csv, "--target", "label", "--model", "hoeffding", "--save", model).exit_code == 0
+    for option in (["--target", "a"], ["--delay", "3"], ["--seed", "2"], ["--drop", "a"], ["--format", "csv"]):
+        result = ocoboost_("run", rows_csv, "--resume", model, *option)
+        assert result.exit_code == 2
+        assert option[0] in result.stderr
+        assert "is settled by" in result.stderr
+    assert ocoboost_("run", rows_csv, "--resume", model, "--target", "label", "--on-error", "skip").exit_code == 0
+
+
 def test_threads_change_nothing(tmp_path, rows_csv):
     for jobs in (1, 2):
         assert ocoboost_("run", rows_csv, *SMALL, "--jobs", jobs, "--save", tmp_path / f"{jobs}.oco").exit_code == 0

@@ -72,15 +72,24 @@ def count_hard(
 
 
 @njit(cache=True, nogil=True)
-def _purity(part: IntArray, whole: IntArray, rest: bool) -> float:
-    """Sum of squared weights over their sum: what is left of the weight if every row guesses by its node's shares."""
+def _purity(part: IntArray, whole: IntArray) -> float:
+    """Squared label weights over their sum, of a part and of the rest: what is left of the weight if every row guesses.
+
+    Both at once, because each sum has to wait for its last addend.
+    """
     total = 0.0
     squares = 0.0
+    rest_total = 0.0
+    rest_squares = 0.0
     for j in range(part.size):
-        weight = np.float64(whole[j] - part[j]) if rest else np.float64(part[j])
+        weight = np.float64(part[j])
+        rest = np.float64(whole[j] - part[j])
         total += weight
         squares += weight * weight
-    return squares / total if total > 0.0 else 0.0
+        rest_total += rest
+        rest_squares += rest * rest
+    purity = squares / total if total > 0.0 else 0.0
+    return purity + rest_squares / rest_total if rest_total > 0.0 else purity
 
 
 @njit(cache=True, nogil=True)
@@ -99,7 +108,7 @@ def find_split(histogram: IntArray, slots: IntArray, best: IntArray, left_weight
         for j in range(n_classes):
             whole[j] += histogram[slot, j]
     best[0] = -1
-    best_score = _purity(whole, whole, False)
+    best_score = _purity(whole, whole)
     for column in range(slots.size - 1):
         missing_slot = slots[column + 1] - 1
         any_missing = False
@@ -114,7 +123,7 @@ def find_split(histogram: IntArray, slots: IntArray, best: IntArray, left_weight
                 part[j] += histogram[slot, j]
             if not any_here:
                 continue
-            score = _purity(part, whole, False) + _purity(part, whole, True)
+            score = _purity(part, whole)
             if score > best_score * (1.0 + MARGIN):
                 best_score = score
                 best[0] = column
@@ -124,7 +133,7 @@ def find_split(histogram: IntArray, slots: IntArray, best: IntArray, left_weight
             if any_missing and slot < missing_slot - 1:
                 for j in range(n_classes):
                     with_missing[j] = part[j] + histogram[missing_slot, j]
-                score = _purity(with_missing, whole, False) + _purity(with_missing, whole, True)
+                score = _purity(with_missing, whole)
                 if score > best_score * (1.0 + MARGIN):
                     best_score = score
                     best[0] = column

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch.binning import Binning
-from ocoboost.batch.boosting import Booster, held_out_accuracy
+from ocoboost.batch.boosting import Booster, check_split, held_out_accuracy
 from ocoboost.batch.gamma import GRID, default_gamma
 from ocoboost.batch.histogram_tree import HistogramTreeClassifier, default_depth
 from ocoboost.batch.input import bin_features, read_sample
@@ -27,7 +27,7 @@ from ocoboost.oco.players import PLAYERS
 from ocoboost.oco.projections import project_onto_simplex
 from ocoboost.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters, invalid
 from ocoboost.randomness import PREDICT, draw_label, draw_rows
-from ocoboost.regimes import Regime
+from ocoboost.regimes import SMALLEST_GAMMA, Regime
 
 
 class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -114,6 +114,7 @@ class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             kept_apart = sample
             if gammas or self.n_iter_no_change is not None:
                 kept_apart = sample.with_rows(hold_out, self.validation_fraction, seed)
+                check_split(kept_apart, self.validation_fraction)
             scores = {}
             for gamma in gammas:
                 booster.boost(kept_apart, learner, gamma, progress)
@@ -203,7 +204,7 @@ class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _gamma(self, n_classes: int) -> float:
         if self.gamma is not None:
-            return float(self.gamma)
+            return max(float(self.gamma), SMALLEST_GAMMA)
         depth = getattr(self.estimator, "max_depth", None) or default_depth(n_classes)
         return default_gamma(self.regime, n_classes, depth)
 

@@ -107,6 +107,15 @@ class BoosterSide:
         return total > 0
 
 
+def check_split(sample: Sample, fraction: float) -> None:
+    """Raise if all rows are held out, or none."""
+    n_taught, _ = sum(sample.from_rows(rows.taught_rows))
+    n_held_out = sum(sample.from_rows(rows.held_out_rows))
+    if n_taught == 0 or n_held_out == 0:
+        found = f"{n_held_out} rows are held out and {n_taught} taught"
+        raise ValueError(f"With validation_fraction={fraction}, {found}; change it, or give more rows.")
+
+
 def held_out_accuracy(sample: Sample) -> float:
     """The weighted share of held-out rows whose label has most votes."""
     units, hits = sum(sample.from_players(rows.held_out_hits))

@@ -100,6 +100,11 @@ def taught_rows(rows: Rows) -> IntArray:
     return np.array([np.count_nonzero(rows.weights), weight_units(rows).sum()], dtype=np.int64)
 
 
+def held_out_rows(rows: Rows) -> int:
+    """How many rows with a weight are held out."""
+    return int(np.count_nonzero(rows.held_out_units))
+
+
 def fixed_point_scale(units: int) -> float:
     """Fixed-point units in a weight of 1: a power of two, so large that the sum of all weights does not overflow."""
     return float(2.0 ** (_MOST_BITS - units.bit_length()) * UNITS)

@@ -61,10 +61,13 @@ class Settings(NamedTuple):
 
 
 def plan(settings: Settings) -> list[Job]:
-    """First one job of every booster, so that processes share out the compiling; then shuffle by shuffle."""
+    """First one job of every kind, so that processes share out the compiling; then shuffle by shuffle.
+
+    Two processes start with kernels that have nothing in common: Hoeffding trees here, Mondrian trees there.
+    """
     planned = list(_plan(settings))
     heads = {job["booster"]: job for job in reversed(planned)}
-    order = ("agnostic", "mbbm", "default", "adaboost-olm")
+    order = ("agnostic", "default", "mbbm", "adaboost-olm")
     first = [heads[booster] for booster in order if booster in heads]
     return first + [job for job in planned if job not in first]
 

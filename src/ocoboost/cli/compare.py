@@ -123,9 +123,11 @@ def _table(comparison: Comparison, share: float) -> Table:
 
     title = "Every row is predicted before it is learned"
     caption = f"{share:.0%} of the labels flipped; scores are against the true ones." if share else None
-    table = Table(title=title, caption=caption, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for column in ("model", "accuracy", "last 20 %", "macro-F1", "through the stream", "seconds", "KiB"):
-        table.add_column(column, justify="left" if column in ("model", "through the stream") else "right", no_wrap=True)
+    look: Any = {"box": box.SIMPLE_HEAD, "padding": 0, "show_edge": False}  # fits 80 characters
+    table = Table(title=title, caption=caption, **look)
+    table.add_column("", no_wrap=True)
+    for column in ("accuracy", "last 20 %", "macro-F1", "so far", "seconds", "KiB"):
+        table.add_column(f" {column}", justify="right", no_wrap=True)
     for name in comparison.settings.names:
         models = [model for model in comparison.settings.models if (name, share, model) in comparison.runs]
         scores = {model: comparison.runs[name, share, model] for model in models}
@@ -135,9 +137,9 @@ def _table(comparison: Comparison, share: float) -> Table:
             cells = [comparison.interval(name, share, model, m) for m in ("accuracy", "last", "macro_f1")]
             seconds, size = (comparison.interval(name, share, model, m) for m in ("seconds", "bytes"))
             table.add_row(
-                f"  {model}",
-                *(shown(cell) for cell in cells if cell is not None),
-                sparkline(scores[model][0]["curve"][1::2]),
+                f" {model}",
+                *(shown(cell).replace(" ", "") for cell in cells if cell is not None),
+                sparkline(scores[model][0]["curve"][4::5]),
                 f"{seconds[0]:.1f}" if seconds else "",
                 f"{size[0] / 1024:,.0f}" if size else "",
                 style="bold" if not model.startswith("River") else None,

@@ -6,6 +6,7 @@ import json
 import signal
 import sys
 import time
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from types import FrameType
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from ocoboost.online.protocol import StreamClassifier
     from ocoboost.stream.runner import Run
 
+# What a run that goes on cannot change.
+FIXED = {name: f"--{name.replace('_', '-')}" for name in ("target", "model", "budget", "max_memory", "seed", "delay")}
+FIXED |= {"drop": "--drop", "text": "--text", "file_format": "--format", "delimiter": "--delimiter"}
 MEMORY_PER_LEARNER = 1.25  # MiB; in all at least the other
 LEAST_MEMORY = 32.0
 
@@ -55,6 +59,7 @@ class OnError(StrEnum):
 
 
 def run(
+    context: typer.Context,
     file: Annotated[str, typer.Argument(help="CSV (also gzipped), Parquet, ARFF or JSON lines; - for standard input.")],
     target: Annotated[str | None, typer.Option(help="The column that holds the labels.")] = None,
     model: Annotated[Model, typer.Option(help="What learns.")] = Model.AGNOSTIC,
@@ -67,7 +72,7 @@ def run(
     delay: Annotated[int, typer.Option(min=0, help="Rows that are predicted before a row's label comes.")] = 0,
     save: Annotated[str | None, typer.Option(help="Keep the model in this file, now and then and in the end.")] = None,
     save_every: Annotated[float, typer.Option(min=0, help="Seconds between two saves.")] = 30.0,
-    resume: Annotated[str | None, typer.Option(help="Go on with the model of this file.")] = None,
+    resume: Annotated[str | None, typer.Option(help="Go on with the model of this file, and keep it there.")] = None,
     report: Annotated[str | None, typer.Option(help="Write a report to this HTML file.")] = None,
     on_error: Annotated[OnError, typer.Option(help="What to do with a row that cannot be used.")] = OnError.STOP,
     drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be given again.")] = None,
@@ -95,8 +100,13 @@ def run(
             this = runner.Run(make_model(model, budget, max_memory, seed, jobs), file, settings)
         else:
             this = runner.resume(resume, file, jobs)
-            if target not in (None, this.settings.target):
-                raise typer.BadParameter(f"{resume} learns {this.settings.target!r}", param_hint="--target")
+            given = {name for name in context.params if context.get_parameter_source(name).name == "COMMANDLINE"}  # type: ignore[union-attr]
+            if target == this.settings.target:
+                given.discard("target")
+            for name in sorted(given & FIXED.keys()):
+                raise typer.BadParameter(f"is settled by {resume}; leave it out", param_hint=FIXED[name])
+            if "on_error" in given:
+                this.settings = replace(this.settings, on_error=on_error.value)
         this.save_to, this.save_every = save or resume, save_every
         if report is not None:
             this.open_account()

@@ -15,15 +15,11 @@ from ocoboost.online.protocol import StreamClassifier, labels_known, n_threads
 from ocoboost.online.state import Member, State
 from ocoboost.parameters import AnyOf, Between, OneOf, Range, check_parameters, invalid
 from ocoboost.randomness import member_seed
-from ocoboost.regimes import Regime
+from ocoboost.regimes import SMALLEST_GAMMA, Regime
 from ocoboost.theory.classes import QuantileStumps, Searchable
 from ocoboost.theory.meters import Account
 from ocoboost.weak import foreign
 from ocoboost.weak.contract import WeakEnsemble
-
-# Below this the prediction is the plurality for any number of learners, and squares would overflow.
-SMALLEST_GAMMA = 1e-100
-
 
 GAMMA = Between(0.0, 1.0, closed="right", hint="smaller means weaker learners")
 

@@ -17,7 +17,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from ocoboost.arrays import FloatArray
 from ocoboost.report.palette import LIGHT, SERIES, with_variables
@@ -99,6 +99,8 @@ def time_against_accuracy(title: str, points: Mapping[str, tuple[Interval, Inter
                 label=name,
             )
         axes.set_xscale("log")
+        times = [seconds.mean for seconds, _ in points.values()]
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if max(times) < 50 * min(times) else (1.0,)))
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.set_xlabel("seconds")

@@ -17,6 +17,7 @@ from ocoboost.encoding import NUMBER, TEXT, Labels, Schema
 from ocoboost.errors import InvalidInputError, InvalidParameterError, ModelFileError
 from ocoboost.online.adaboost_olm import AdaBoostOLMClassifier
 from ocoboost.online.agnostic import OnlineAgnosticBoostClassifier
+from ocoboost.online.experts import StumpExperts
 from ocoboost.online.hoeffding import HoeffdingTrees
 from ocoboost.online.mbbm import OnlineMBBMClassifier
 from ocoboost.online.mondrian import MondrianTrees
@@ -24,8 +25,9 @@ from ocoboost.online.protocol import StreamClassifier
 from ocoboost.online.realizable import OnlineRealizableBoostClassifier
 from ocoboost.online.state import Member, State
 from ocoboost.rivals import LogisticCascade, Rival
-from ocoboost.saving import container
+from ocoboost.saving import container, experts
 from ocoboost.saving.trees import learned_by, restore_trees
+from ocoboost.weak.experts import StumpEnsemble
 from ocoboost.weak.native import NativeEnsemble
 
 CLASSIFIERS: dict[str, type[StreamClassifier]] = {
@@ -37,9 +39,10 @@ CLASSIFIERS: dict[str, type[StreamClassifier]] = {
         OnlineAgnosticBoostClassifier,
         OnlineMBBMClassifier,
         OnlineRealizableBoostClassifier,
+        StumpExperts,
     )
 }
-NATIVE = (HoeffdingTrees, MondrianTrees)
+LEARNERS = (HoeffdingTrees, MondrianTrees, StumpExperts)
 
 
 def save(model: StreamClassifier, path: str | os.PathLike[str]) -> None:
@@ -47,8 +50,8 @@ def save(model: StreamClassifier, path: str | os.PathLike[str]) -> None:
 
     The file holds numbers and text only, and `load` executes nothing that is in it. It is written under another name,
     forced to disk and then renamed, so that there is a whole file at any moment. Loaded again, the model answers and
-    goes on learning to the same bits. Boosters of River or scikit-learn learners cannot be saved like this: they hold
-    Python objects, for which there is only pickle.
+    goes on learning to the same bits (an account of the regret is not kept). Boosters of River or scikit-learn
+    learners cannot be saved like this: they hold Python objects, for which there is only pickle.
 
     >>> import os, tempfile
     >>> import ocoboost
@@ -126,8 +129,8 @@ def _describe(classifier: Any) -> dict[str, Any]:
     name = type(classifier).__name__
     if type(classifier) is not CLASSIFIERS.get(name):
         raise ModelFileError(
-            f"{name} is not one of ocoboost's own classes ({', '.join(CLASSIFIERS)}): a model file holds numbers and "
-            "text, no Python objects. Use pickle, and unpickle only what you trust."
+            f"{name} cannot be put in a model file, which holds numbers and text and no Python objects; that is for "
+            f"{', '.join(CLASSIFIERS)}. Use pickle, and unpickle only what you trust."
         )
     parameters = {key: getattr(classifier, key) for key in inspect.signature(type(classifier)).parameters}
     learner = parameters.get("learner")
@@ -145,7 +148,7 @@ def _make(described: dict[str, Any]) -> Any:
     parameters = dict(described["parameters"])
     if isinstance(parameters.get("learner"), dict):
         parameters["learner"] = _make(parameters["learner"])
-        if not isinstance(parameters["learner"], NATIVE):
+        if not isinstance(parameters["learner"], LEARNERS):
             raise ValueError("a booster cannot be a weak learner")
     return kind(**parameters)
 
@@ -175,6 +178,9 @@ def _describe_member(member: Member) -> dict[str, Any]:
     }
     if "regime" in told:
         told["regime"] = told["regime"].code
+    if isinstance(ensemble, StumpEnsemble):
+        rules = experts.told(ensemble)
+        return {"cascade": type(cascade).__name__, "told": told, "ensemble": type(ensemble).__name__, "rules": rules}
     if not isinstance(ensemble, NativeEnsemble):
         raise ModelFileError(f"{ensemble.name} is a foreign learner, of which only pickle can make a file.")
     limits = ("max_slots", "max_nodes")  # these move with the memory that a leaf takes
@@ -202,8 +208,11 @@ def _learned(state: State) -> dict[str, Any]:
 
 
 def _member(member: Member) -> dict[str, Any]:
-    assert isinstance(member.ensemble, NativeEnsemble)
-    learned: dict[str, Any] = {"ensemble": learned_by(member.ensemble)}
+    if isinstance(member.ensemble, StumpEnsemble):
+        learned: dict[str, Any] = {"ensemble": experts.learned_by(member.ensemble)}
+    else:
+        assert isinstance(member.ensemble, NativeEnsemble)
+        learned = {"ensemble": learned_by(member.ensemble)}
     if isinstance(member.cascade, Rival):
         learned["n_rows"] = member.cascade.n_rows
     if isinstance(member.cascade, LogisticCascade):
@@ -219,11 +228,14 @@ def _restore(state: State, saved: dict[str, Any]) -> None:
         state.mixture.weights[:] = _like(saved["mixture"]["weights"], state.mixture.weights)
         state.mixture.n_rows = _count(saved["mixture"]["n_rows"])
     for member, learned in zip(state.members, saved["learned"], strict=True):
-        assert isinstance(member.ensemble, NativeEnsemble)
         most = member.ensemble.max_classes
         if most is not None and len(state.labels) > most:
             raise ValueError("there are more labels than the trees tell apart")
-        restore_trees(member.ensemble, learned["ensemble"], state.schema, len(state.labels))
+        if isinstance(member.ensemble, StumpEnsemble):
+            experts.restore_stumps(member.ensemble, learned["ensemble"], state.schema, len(state.labels))
+        else:
+            assert isinstance(member.ensemble, NativeEnsemble)
+            restore_trees(member.ensemble, learned["ensemble"], state.schema, len(state.labels))
         if isinstance(member.cascade, Rival):
             member.cascade.n_rows = _count(learned["n_rows"])
         if isinstance(member.cascade, LogisticCascade):

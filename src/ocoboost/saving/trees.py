@@ -162,6 +162,8 @@ def _check_mondrian_tree(trees: mondrian.Trees, learner: int, n_places: int) -> 
     # Every node but the root is the child of exactly one: a walk down from the root meets no node twice.
     _require(np.array_equal(np.sort(children), np.arange(1, n)), "left and right")
     _require(parent[0] == -1 and np.array_equal(parent[children], np.tile(branches, 2)), "parent")
+    for name in nodes.dtype.names:  # no walk follows these, but a vote must remain a distribution
+        _require(not np.any(np.isnan(nodes[name])), name)
 
 
 # -- both --------------------------------------------------------------------------------------------------------------

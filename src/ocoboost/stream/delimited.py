@@ -90,14 +90,13 @@ class Delimited:
     def _parse(self, raw: RawChunk) -> Any:
         used = [*self.features, *([] if self.columns.target is None else [self.columns.target])]
         kinds = self.columns.kinds
+        has_quotes = self.dialect.quote.encode() in raw.data
         types = {column: pyarrow.float64() if kinds.get(column) == NUMBER else pyarrow.string() for column in used}
         return arrow_csv.read_csv(
             pyarrow.BufferReader(raw.data),
-            read_options=arrow_csv.ReadOptions(
-                column_names=self.header, use_threads=False, block_size=len(raw.data) + 1
-            ),
+            read_options=arrow_csv.ReadOptions(column_names=self.header, block_size=len(raw.data) + 1),
             parse_options=arrow_csv.ParseOptions(
-                delimiter=self.dialect.delimiter, quote_char=self.dialect.quote, newlines_in_values=True
+                delimiter=self.dialect.delimiter, quote_char=self.dialect.quote, newlines_in_values=has_quotes
             ),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=types,

@@ -8,6 +8,7 @@ happened.
 
 from __future__ import annotations
 
+import os
 import time
 from bisect import bisect_left
 from collections import deque
@@ -112,6 +113,7 @@ class Run:
     def steps(self) -> Iterator[None]:
         """Go through the file; yields after every block, when everything is consistent."""
         settings, place = self.settings, self.place
+        self._check_can_save()
         self.source = Source(self.path, self.columns, file_format=settings.file_format, delimiter=settings.delimiter)
         start = None if self.path == STANDARD_INPUT else place.start
         n_skipped, n_bad = place.n_learned, place.n_bad
@@ -192,6 +194,11 @@ class Run:
 
     # -- what may be wrong ---------------------------------------------------------------------------------------------
 
+    def _check_can_save(self) -> None:
+        """Say now, not after hours, that there is no place for the file."""
+        if self.save_to is not None and not os.access(Path(self.save_to).resolve().parent, os.W_OK):
+            raise ModelFileError(f"{self.save_to}: cannot be written (its folder does not exist or is read-only).")
+
     def _end(self, chunk: Chunk) -> int:
         """How many rows of a chunk are to be used: those before a record at which the user wants to stop."""
         if not chunk.bad or self.settings.on_error == "skip":
@@ -223,12 +230,11 @@ class Run:
     # -- the weights of the members ------------------------------------------------------------------------------------
 
     def _note_weights(self) -> None:
-        n_rows = self.model.n_rows_
-        weights = getattr(self.model, "member_weights_", None)
-        if weights is None or n_rows == 0:
+        state = self.model._state
+        if state is None or state.mixture is None:
             return
-        if not self.weights or n_rows - self.weights[-1][0] >= self._weights_every:
-            self.weights.append((n_rows, list(weights.values())))
+        if not self.weights or state.n_rows - self.weights[-1][0] >= self._weights_every:
+            self.weights.append((state.n_rows, state.member_weights()))
         if len(self.weights) >= MOST_POINTS:
             self.weights = self.weights[1::2]
             self._weights_every = 2 * max(self._weights_every, BLOCK)
@@ -244,7 +250,7 @@ class Run:
             "settings": asdict(self.settings),
             "source": {"name": Path(self.path).name, "digest": digest, "n_bytes": n_bytes},
             "place": tuple(self.place),
-            "kinds": self.columns.kinds,
+            "kinds": dict(self.columns.kinds),  # a copy: the reader is ahead, and may add to it
             "scores": self.scores.as_notes(),
             "weights": [[n_rows, values] for n_rows, values in self.weights],
             "weights_every": self._weights_every,

@@ -132,7 +132,7 @@ class StumpEnsemble(ExpertEnsemble):
         self.edges = grid_edges(n_cells, low, high)
         self.gains: FloatArray = np.zeros((n_learners, 1, n_cells, 1))  # (learners, features, cells, classes)
         self.totals: FloatArray = np.zeros((n_learners, 1))  # what each label has gained in all
-        self._reshaped()
+        self.reshaped()
 
     @property
     def hypothesis_class(self) -> StumpClass:
@@ -153,7 +153,7 @@ class StumpEnsemble(ExpertEnsemble):
             new = np.zeros((n_learners, n_new, n_cells, n_classes))
             new[:, :, 0] = self.totals[:, None]
             self.gains = np.concatenate([self.gains, new], axis=1)
-            self._reshaped()
+            self.reshaped()
         return cells
 
     def _grow(self, n_classes: int) -> None:
@@ -161,10 +161,10 @@ class StumpEnsemble(ExpertEnsemble):
         if n_new > 0:
             self.gains = np.concatenate([self.gains, np.zeros((*self.gains.shape[:3], n_new))], axis=3)
             self.totals = np.concatenate([self.totals, np.zeros((len(self.totals), n_new))], axis=1)
-            self._reshaped()
+            self.reshaped()
 
-    def _reshaped(self) -> None:
-        """Keep what follows from the shape of the class."""
+    def reshaped(self) -> None:
+        """Keep what follows from the shape of the class, after it has changed."""
         stumps = self.hypothesis_class
         self.log_size = stumps.log_size
         self.room = make_room(stumps.pieces, stumps.n_classes)

@@ -106,7 +106,8 @@ class MondrianEnsemble(NativeEnsemble):
             grown[tuple(slice(size) for size in kept.shape)] = kept
         self.trees = new
         if self.max_bytes is not None:
-            affordable = int(self.max_bytes / len(new.n_nodes) // self.bytes_per_node)
+            per_tree = self.max_bytes / len(new.n_nodes) - 8 * (3 + self.columns.size)  # what is not of a node
+            affordable = int(per_tree // self.bytes_per_node)
             self.rules = self.rules._replace(max_nodes=min(self.most_nodes, max(1, affordable)))
 
     @property
