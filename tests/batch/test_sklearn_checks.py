@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -30,7 +31,9 @@ def expected_failures(estimator):
         HistogramTreeClassifier(),
         *(booster(n_estimators=10) for booster in BOOSTERS),
         *(booster(n_estimators=10, n_drawn=200) for booster in BOOSTERS),
-        *(booster(DecisionTreeClassifier(max_depth=2), n_estimators=5) for booster in BOOSTERS),
+        # Not a foreign tree: where its sums round differently it may take another of two tied splits, and weighted rows
+        # then part from repeated ones.
+        *(booster(GaussianNB(), n_estimators=5) for booster in BOOSTERS),
         *(booster(DecisionTreeClassifier(max_depth=2), n_estimators=5, n_drawn=200) for booster in BOOSTERS),
     ],
     expected_failed_checks=expected_failures,
