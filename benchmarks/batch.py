@@ -99,8 +99,9 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def mean_and_error(values: list[float]) -> str:
+    """In percent; an asterisk marks fewer folds than ten."""
     error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
-    return f"{100 * statistics.fmean(values):.1f} ± {100 * error:.1f}"
+    return f"{100 * statistics.fmean(values):.1f} ± {100 * error:.1f}" + ("*" if len(values) < N_FOLDS else "")
 
 
 def accuracy_tables() -> str:

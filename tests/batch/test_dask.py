@@ -176,6 +176,7 @@ def test_rows_that_change_are_an_error(client):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_an_array_larger_than_the_workers_memory():
     limit = 500 * 2**20  # a worker that has imported everything has 250
     with (
