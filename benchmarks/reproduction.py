@@ -50,7 +50,7 @@ def varied(settings: reproduce.Settings, cells: Collection[tuple[str, str]]) -> 
     """The jobs of these cells, each with every job that varies it; the cheap ones first."""
     pairs = [
         (job, {**job, "variant": name, **changes(variant, job)})
-        for job in reproduce.plan(settings)
+        for job in reproduce.table_jobs(settings)
         for name, variant in VARIANTS.items()
         if (job["booster"], job["dataset"]) in cells
         and job["booster"] in variant.boosters

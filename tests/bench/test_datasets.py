@@ -116,6 +116,16 @@ def test_without_network_and_file_the_reason_is_given(monkeypatch, tmp_path):
         datasets.load("mice", tmp_path)
 
 
+def test_scikit_learn_accepts_what_it_is_asked(monkeypatch, tmp_path):
+    def unreachable(*arguments, **options):
+        raise URLError("no route to host")
+
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))
+    monkeypatch.setattr("sklearn.datasets._openml.urlopen", unreachable)
+    with pytest.raises(datasets.DatasetMissingError, match="OpenML could not be reached: no route"):
+        datasets.load("mice")
+
+
 def test_a_folder_may_hold_other_datasets(monkeypatch, tmp_path):
     with gzip.open(tmp_path / "mine.csv.gz", "wt") as out:
         out.write("a,b,class\n1,red,yes\n,blue,no\n3,red,yes\n")

@@ -38,7 +38,9 @@ def reproduction_page(folder):
             made_up(job, store)
     why = {"mice": "there is no mice.csv.gz, and OpenML could not be reached: [Errno -2] Name or service not known"}
     facts = provenance(["ocoboost", "reproduce", "--out", "a" * 80], seeds="1, 2")
-    return reproduction.page(reproduce.cells(settings, store), why, facts)
+    line = ("advice", "Use better learners, or give them more rows: most comes from them (0.284).")
+    accounts = {"balance": [("regret", "+0.297 per row in gains"), ("  players", "+0.075"), line]}
+    return reproduction.page(reproduce.cells(settings, store), why, facts, accounts)
 
 
 def comparison_page(folder):
@@ -65,7 +67,13 @@ def test_reproduction_shows_every_cell_beside_the_papers(tmp_path):
         if name != "mice":
             assert f"({published.accuracy:.1f})" in html, (booster, name)
     assert "Mice Protein Expression is missing" in html
-    for title in ("Learning curves", "Time against accuracy", "Ranks", "What gamma auto relies on", "Run time"):
+    for title in (
+        "Learning curves",
+        "Time against accuracy",
+        "Ranks",
+        "What gamma auto relies on",
+        "Where the regret comes from",
+    ):
         assert f"<h2>{title}</h2>" in html
 
 

@@ -66,5 +66,5 @@ def test_what_cannot_be_learned_is_refused(key, change):
 
 def test_classes_of_functions_need_pickle(tmp_path):
     model = ocoboost.FiniteExperts([len], 2)
-    with pytest.raises(ModelFileError, match=r"FiniteExperts is not one of the classes that can be saved.*Use pickle"):
+    with pytest.raises(ModelFileError, match=r"FiniteExperts cannot be put in a model file.*Use pickle"):
         ocoboost.save(model, tmp_path / "model.oco")

@@ -239,6 +239,18 @@ def test_an_account_survives_a_pickle_and_starts_over_after_reset():
         fresh.report()
 
 
+@pytest.mark.parametrize("parameters", [{"learner": HoeffdingTrees(), "gamma": 0.5, "n_learners": 3}, {"budget": 6}])
+def test_after_most_rows_no_more_is_kept(parameters):
+    X, y = columns(synthetic.load("noisy", 90, seed=1).rows)
+    model = OnlineAgnosticBoostClassifier(seed=1, **parameters)
+    account = model.account(most_rows=40)
+    for first in range(0, 90, 30):
+        model.learn_many(X[first : first + 30], y[first : first + 30])
+    report = account.report()
+    assert 40 <= report.n_rows <= 60  # whole blocks
+    check_adds_up(report)
+
+
 def test_a_rival_of_the_wrong_length_is_an_error():
     model = OnlineAgnosticBoostClassifier(HoeffdingTrees(), n_learners=2, gamma=0.5, seed=1)
     account = model.account()

@@ -48,8 +48,8 @@ def confusion(predictions: Sequence[Any], labels: Sequence[Any], known: Sequence
 def macro_f1(predictions: Sequence[Any], labels: Sequence[Any]) -> float:
     """Mean of the labels' F1 scores, in percent; every label of the stream counts alike.
 
-    >>> macro_f1(["a", "a", "b"], ["a", "b", "b"])
-    66.66666666666667
+    >>> round(macro_f1(["a", "a", "b", "b"], ["a", "a", "c", "b"]), 2)  # 1 for a, 2/3 for b, 0 for c
+    55.56
     """
     scores = []
     for label in set(labels):

@@ -51,7 +51,8 @@ def reproduce(
         bench.plan(settings), partial(bench.run, data_dir=data_dir), store, n_jobs=n_jobs, name=_name
     )
     cells = bench.cells(settings, store)
-    path = _write_report(cells, missing, settings.shuffles, out) if cells else None
+    accounts = {job["dataset"]: found["account"] for job in bench.accounts(settings) if (found := store.get(job))}
+    path = _write_report(cells, missing, accounts, settings.shuffles, out) if cells else None
     if as_json:
         report = None if path is None else str(path)
         typer.echo(json.dumps({"cells": list(map(_numbers, cells.values())), "missing": missing, "report": report}))
@@ -70,13 +71,15 @@ def _name(job: Mapping[str, Any]) -> str:
     return f"{job['dataset']}, {job['booster']}{gamma}"
 
 
-def _write_report(cells: Cells, missing: Mapping[str, str], shuffles: tuple[int, ...], out: Path) -> Path:
+def _write_report(
+    cells: Cells, missing: Mapping[str, str], accounts: Mapping[str, Any], shuffles: tuple[int, ...], out: Path
+) -> Path:
     from ocoboost import report
     from ocoboost.report import reproduction
 
     facts = report.provenance(studies.command(), seeds=", ".join(map(str, shuffles)))
     path = out / "report.html"
-    report.write(reproduction.page(cells, missing, facts), path)
+    report.write(reproduction.page(cells, missing, facts, accounts), path)
     return path
 
 

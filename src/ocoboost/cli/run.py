@@ -108,6 +108,8 @@ def run(
             if "on_error" in given:
                 this.settings = replace(this.settings, on_error=on_error.value)
         this.save_to, this.save_every = save or resume, save_every
+        if report is not None:
+            this.open_account()
         clock = Clock()
         was_interrupted = _go(this, clock, is_quiet=as_json)
         summary = _summary(this, clock.speed)

@@ -140,11 +140,12 @@ class OnlineBooster(LearnerBooster):
         assert isinstance(cascade, Cascade)
         return cascade.relabel
 
-    def account(self, hypotheses: Searchable | None = None) -> Account:
+    def account(self, hypotheses: Searchable | None = None, *, most_rows: int | None = None) -> Account:
         """Keep what the learners say from the next row on; the account tells where the regret comes from.
 
         ``hypotheses`` is the class to compare with; None stands for stumps on a grid of 16 quantiles. A vote takes one
-        byte of memory (two above 256 labels, eight per label if players see distributions), a row that of its features.
+        byte of memory (two above 256 labels, eight per label if players see distributions), a row that of its features;
+        after ``most_rows`` rows no more is kept.
 
         >>> from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier
         >>> from ocoboost.bench import synthetic
@@ -160,9 +161,8 @@ class OnlineBooster(LearnerBooster):
         """
         if self._state is None:
             self._state = self._begin()
-        return Account(
-            self._state.start_recording(), self._state.labels, QuantileStumps() if hypotheses is None else hypotheses
-        )
+        record = self._state.start_recording(most_rows)
+        return Account(record, self._state.labels, QuantileStumps() if hypotheses is None else hypotheses)
 
     # -- beginning -----------------------------------------------------------------------------------------------
 

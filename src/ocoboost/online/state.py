@@ -140,26 +140,28 @@ class State:
     def _learn_piece(self, piece: Piece, labels: list[Label], weights: FloatArray, has_to_answer: bool) -> Answers:
         indices = self.labels.indices(labels)
         n_classes = len(self.labels)
+        record = self.record if self.record is not None and self.record.is_open else None
         pooled = []
         for number, (cascade, ensemble) in enumerate(self.members):
-            learn = cascade.learn if self.record is None else partial(self.record.learn, number)
+            learn = cascade.learn if record is None else partial(record.learn, number)
             block = ensemble.prepare(piece, learning=True)
             pooled.append(learn(ensemble, block, indices, weights, n_classes, self.n_rows))
         if self.mixture is None:
-            if self.record is not None:
-                self.record.add(self.n_rows, n_classes, piece.codes, indices, weights)
+            if record is not None:
+                record.add(self.n_rows, n_classes, piece.codes, indices, weights)
             return self.members[0].cascade.answer(pooled[0]) if has_to_answer else Answers.none(len(piece))
         experts = self._experts(pooled)
         answers = _mixed(experts, self.mixture.learn(experts.distributions, indices, weights))
-        if self.record is not None:
+        if record is not None:
             chances = answers.distributions[np.arange(len(indices)), indices]
-            self.record.add(self.n_rows, n_classes, piece.codes, indices, weights, chances)
+            record.add(self.n_rows, n_classes, piece.codes, indices, weights, chances)
         return answers
 
-    def start_recording(self) -> Record:
+    def start_recording(self, most_rows: int | None) -> Record:
         """From now on keep what the players see; if that is done already, the record so far."""
         if self.record is None:
-            self.record = Record([cascade for cascade, _ in self.members if isinstance(cascade, Cascade)])
+            cascades = [cascade for cascade, _ in self.members if isinstance(cascade, Cascade)]
+            self.record = Record(cascades, most_rows)
         return self.record
 
     def answer(self, rows: Sequence[Row]) -> Answers:

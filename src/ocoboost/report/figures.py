@@ -198,8 +198,9 @@ def confusion(title: str, labels: Sequence[str], counts: np.ndarray[Any, Any]) -
             if share == 0.0:
                 continue
             colour = SERIES[0] if truth == predicted else SERIES[1]
+            shade = 0.6 * share  # the darkest still leaves the number legible
             axes.fill_between(
-                [predicted - 0.47, predicted + 0.47], truth - 0.47, truth + 0.47, color=colour, alpha=share, linewidth=0
+                [predicted - 0.47, predicted + 0.47], truth - 0.47, truth + 0.47, color=colour, alpha=shade, linewidth=0
             )
             if n_labels <= 12:
                 axes.text(predicted, truth, f"{int(counts[truth, predicted])}", ha="center", va="center", size=7)

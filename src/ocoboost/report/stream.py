@@ -10,6 +10,7 @@ import numpy as np
 from ocoboost.report import figures
 from ocoboost.report.page import Figure, Page, Part, Section, Table
 from ocoboost.stream.runner import Run
+from ocoboost.theory.meters import Account
 
 MOST_LABELS = 40  # in a confusion matrix that one can read
 MOST_POINTS = 40  # of a curve
@@ -21,6 +22,8 @@ def page(run: Run, summary: Mapping[str, Any], facts: Mapping[str, str]) -> Page
     if len(run.weights) > 1 and len(run.weights[0][1]) > 1:
         sections.append(Section("What the mixture relied on", [_weights(run)]))
     sections.append(Section("Mistakes", [_confusion(summary)]))
+    if run.account is not None and run.account.record.n_rows > 0:
+        sections.append(Section("Where the regret comes from", _account(run.account)))
     title = f"{summary['file']}: {summary['target']}"
     text = f"{summary['rows']:,} rows, each predicted before it was learned; {summary['accuracy'] or 0:.1%} were right."
     return Page(title, text, sections, facts)
@@ -64,6 +67,16 @@ def _weights(run: Run) -> Figure:
     parts = {name: [weights[number] for _, weights in run.weights] for number, name in enumerate(names)}
     svg = figures.shares("Weights of the members", x, parts)
     return Figure({"weights of the members of the mixture through the stream": svg}, "By learner and gamma.")
+
+
+def _account(account: Account) -> list[Part]:
+    report = account.report()
+    rows = [(name.strip(), value) for name, value in report.rows() if name != "advice"]
+    caption = (
+        f"Of the first {report.n_rows:,} rows since the start. Gains are 1 for a right label and -1 for a wrong one; "
+    )
+    caption += "players to relabelling add up to the regret (docs/theory.md)."
+    return [report.advice, Table(("part", "per row"), rows, caption)]
 
 
 def _confusion(summary: Mapping[str, Any]) -> Part:

@@ -23,6 +23,7 @@ from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade import Answers
 from ocoboost.encoding import Label, Row
 from ocoboost.errors import DataFileError, ModelFileError
+from ocoboost.online.booster import OnlineBooster
 from ocoboost.online.protocol import StreamClassifier
 from ocoboost.online.state import State
 from ocoboost.saving.model import read_model, write_model
@@ -30,11 +31,13 @@ from ocoboost.stream.columns import BadRecord, Chunk, Columns
 from ocoboost.stream.opening import STANDARD_INPUT, fingerprint
 from ocoboost.stream.scores import MOST_POINTS, Scores
 from ocoboost.stream.sources import Source
+from ocoboost.theory.meters import Account
 
 BLOCK = 1024  # rows that are learned together: a key press waits no longer than that
 MOST_LABELS = 1000
 FEWEST_TO_DOUBT = 10  # a handful of labels may well all be different
 SHARE_OF_TIME = 0.1  # that saving may take, if models are large
+ACCOUNT_ROWS = 20_000  # that an account of the regret covers: memory must not grow with the file
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,7 @@ class Run:
     save_to: str | None = None
     save_every: float = 30.0  # seconds
     columns: Columns = field(init=False)
+    account: Account | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.columns = self.settings.columns()
@@ -98,6 +102,11 @@ class Run:
         self._save_took = 0.0
         self._weights_every = 1
         self.is_learning = False
+
+    def open_account(self) -> None:
+        """Account for the regret of the rows to come, if the model is one of the paper's boosters."""
+        if isinstance(self.model, OnlineBooster):
+            self.account = self.model.account(most_rows=ACCOUNT_ROWS)
 
     # -- the loop ------------------------------------------------------------------------------------------------------
 

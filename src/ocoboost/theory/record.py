@@ -50,8 +50,10 @@ class Record:
     """A run of a booster from some row on; one tape for every member of its mixture."""
 
     cascades: list[Cascade]
+    most_rows: int | None = None  # then no more is kept
     rows: list[Rows] = field(default_factory=list)
     tapes: list[list[Heard]] = field(init=False)
+    n_rows: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         self.tapes = [[] for _ in self.cascades]
@@ -84,11 +86,13 @@ class Record:
         chances: FloatArray | None = None,
     ) -> None:
         """Keep a block that every member has learned."""
+        self.n_rows += len(labels)
         self.rows.append(Rows(first_row, n_classes, features.copy(), labels.copy(), weights.copy(), chances))
 
     @property
-    def n_rows(self) -> int:
-        return sum(len(rows.labels) for rows in self.rows)
+    def is_open(self) -> bool:
+        """Whether there is room for another block."""
+        return self.most_rows is None or self.n_rows < self.most_rows
 
     def stretches(self, member: int) -> Iterator[Stretch]:
         """The run of one member, cut where the number of labels changes."""

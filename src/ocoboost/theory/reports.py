@@ -62,7 +62,7 @@ class Report:
     player_bound: float  # the most that `parts.players` can be
     bound: float  # Theorem 1 with the measured regret of the learners and the players' bound
     advantages: list[Advantage]
-    whole_regret: float  # of the mixture, if there are several members
+    whole_regret: float  # of the mixture; the same for a single booster
 
     @property
     def estimated_gamma(self) -> Advantage:
@@ -73,7 +73,7 @@ class Report:
     @property
     def advice(self) -> str:
         """One sentence, about the largest of the parts that can be changed."""
-        if self.regret <= SMALL_REGRET:
+        if self.whole_regret <= SMALL_REGRET:
             return f"Nothing to do: the booster is not behind {self.rival}; try a larger class of rivals."
         edge = self.estimated_gamma.estimated_gamma
         about = f"; their advantage is about {edge:.2f}, gamma is {self.gamma:g}." if math.isfinite(edge) else "."

@@ -9,6 +9,7 @@ import io
 import lzma
 import os
 import socket
+import warnings
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
 from functools import cache
@@ -115,8 +116,11 @@ def _fetch_mice(where: str) -> Stream:
     from sklearn.datasets import fetch_openml
 
     try:
-        with _time_limit(_SECONDS_TO_CONNECT):
-            found: Any = fetch_openml(data_id=_MICE_ON_OPENML, as_frame=False, parser="liac-arff", n_retries=0)
+        with _time_limit(_SECONDS_TO_CONNECT), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about retries: what counts is said below
+            found: Any = fetch_openml(
+                data_id=_MICE_ON_OPENML, as_frame=False, parser="liac-arff", n_retries=1, delay=0.1
+            )
     except OSError as error:
         reason = getattr(error, "reason", error)
         raise DatasetMissingError(f"{where}, and OpenML could not be reached: {reason}") from error
