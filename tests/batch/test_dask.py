@@ -171,7 +171,7 @@ def test_rows_that_change_are_an_error(client):
         return np.random.default_rng().random((50, 3))
 
     parts = [da.from_delayed(dask.delayed(different_every_time, pure=False)(), (50, 3), float) for _ in range(2)]
-    with pytest.raises(LostRowsError, match="begins with row 0 was different"):
+    with pytest.raises(LostRowsError, match=r"begins with row (0|50) was different"):
         ocoboost.dask.AgnosticBoostClassifier(n_estimators=3).fit(da.concatenate(parts), np.arange(100) % 2)
 
 
