@@ -12,6 +12,7 @@ from typing import Any
 SIZES = {"phone": (390, 844), "desktop": (1280, 900)}
 SCHEMES = ("light", "dark")
 
+LOADED = "return document.readyState === 'complete' && document.URL === arguments[0]"
 # What does not fit: the page itself, parts that do not scroll by themselves, and text outside of its figure.
 OVERFLOWS = """
 const wide = [];
@@ -66,15 +67,20 @@ class Browser:
         self.driver = driver
 
     def open(self, path: Path, size: str, scheme: str) -> None:
+        from selenium.webdriver.support.ui import WebDriverWait
+
         width, height = SIZES[size]
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == "phone"}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-        self.driver.get(path.resolve().as_uri())
+        address = path.resolve().as_uri()
+        self.driver.get(address)
+        # On a loaded machine `get` has come back with half of the page parsed.
+        WebDriverWait(self.driver, timeout=60).until(lambda _: self.ask(LOADED, address))
 
-    def ask(self, script: str) -> Any:
-        return self.driver.execute_script(script)
+    def ask(self, script: str, *arguments: Any) -> Any:
+        return self.driver.execute_script(script, *arguments)
 
     def requests(self) -> list[str]:
         """Addresses that the page wanted, besides itself."""
