@@ -19,6 +19,8 @@ from ocoboost.arrays import FloatArray
 from ocoboost.encoding import Label, NumberRows, Row, as_label, as_row
 from ocoboost.errors import InvalidInputError
 
+PLAIN_LABELS = {str, int, bool}  # hashable, never missing, and nothing to convert
+
 
 def read_row(x: object) -> Row:
     """One dict of features."""
@@ -116,6 +118,8 @@ def read_labels(y: Any, n_rows: int) -> list[Label]:
         raise InvalidInputError(f"y must be one-dimensional, got shape {y.shape}; select its one column.")
     labels = _as_list(y)
     _check_length("y", labels, n_rows)
+    if set(map(type, labels)) <= PLAIN_LABELS:  # checking them one by one takes a single tree as long as learning
+        return labels
     return [read_label(label, row) for row, label in enumerate(labels)]
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # What a run that goes on cannot change.
 FIXED = {name: f"--{name.replace('_', '-')}" for name in ("target", "model", "budget", "max_memory", "seed", "delay")}
 FIXED |= {"drop": "--drop", "text": "--text", "file_format": "--format", "delimiter": "--delimiter"}
-MEMORY_PER_LEARNER = 1.25  # MiB; in all at least the other
+MEMORY_PER_LEARNER = 0.5  # MiB; in all at least the other
 LEAST_MEMORY = 32.0
 
 
@@ -65,7 +65,7 @@ def run(
     model: Annotated[Model, typer.Option(help="What learns.")] = Model.AGNOSTIC,
     budget: Annotated[int, typer.Option(min=1, help="Weak learners in all.")] = 200,
     max_memory: Annotated[
-        float | None, typer.Option(min=1, help="MiB for the learners, 1.25 for each if not given.")
+        float | None, typer.Option(min=1, help="MiB for the learners, 0.5 for each if not given.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Fixes every draw.")] = 1,
     jobs: Annotated[int, typer.Option(min=-1, help="Threads; -1 for all cores. Changes no number.")] = 1,

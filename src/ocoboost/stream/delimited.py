@@ -1,8 +1,8 @@
 """CSV and its kin, and ARFF, whose data are the same with another head.
 
-PyArrow parses a chunk in one go. Where it stumbles, or finds anything that needs a second look, the chunk is read again
-cell by cell, with a line number for every row: the same rows come out (a test holds the two ways equal), or the error
-that says what is wrong where. Without PyArrow all chunks are read like that.
+There are three ways to read a chunk, each tried where the one before finds something that it does not know. Tables of
+plain numbers are read by a kernel, the rest by PyArrow in one go, and what is left cell by cell, with a line number for
+every row: the same rows come out (a test holds the three ways equal), or the error that says what is wrong where.
 """
 
 from __future__ import annotations
@@ -10,12 +10,16 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ocoboost.arrays import IntArray
+from ocoboost.borrowing import IS_COMPILED
 from ocoboost.encoding import NUMBER, TEXT
 from ocoboost.errors import DataFileError
+from ocoboost.stream import _decimal_kernels as kernels
 from ocoboost.stream.columns import MISSING, BadRecord, Chunk, Columns, matrix_of
 from ocoboost.stream.opening import ByteStream
 from ocoboost.stream.records import RawChunk, Records
@@ -53,12 +57,45 @@ class Delimited:
     def chunks(self, records: Records) -> Iterator[Chunk]:
         """All rows from where the records are."""
         for raw in records.chunks():
-            chunk = self._read_fast(raw)
-            yield self.read_slow(raw) if chunk is None else chunk
+            yield self.read_plain(raw) or self.read_fast(raw) or self.read_slow(raw)
 
-    # -- the fast way --------------------------------------------------------------------------------------------------
+    # -- plain numbers -------------------------------------------------------------------------------------------------
 
-    def _read_fast(self, raw: RawChunk) -> Chunk | None:
+    def read_plain(self, raw: RawChunk) -> Chunk | None:
+        """The chunk, or None if it holds more than numbers and labels."""
+        if not (self._is_plain and all(self.columns.kinds[column] == NUMBER for column in self.features)):
+            return None
+        if self.dialect.quote.encode() in raw.data:
+            return None
+        data = raw.data if raw.data.endswith(b"\n") else raw.data + b"\n"
+        names = sorted(self.features)  # the order of a row's names: nothing is moved again
+        roles = np.full(len(self.header), kernels.NOT_USED)
+        roles[[self.header.index(name) for name in names]] = np.arange(len(names))
+        if self.columns.target is not None:
+            roles[self.header.index(self.columns.target)] = kernels.LABEL
+        numbers = np.empty((raw.n_lines, len(names)))
+        codes, spans = np.empty(raw.n_lines, dtype=np.int64), np.empty((kernels.MOST_LABELS, 2), dtype=np.int64)
+        delimiter = ord(self.dialect.delimiter)
+        n_rows, n_labels = kernels.read_plain(np.frombuffer(data, np.uint8), delimiter, roles, numbers, codes, spans)
+        if n_rows == kernels.UNUSUAL:
+            return None
+        try:
+            known = [data[first:last].decode() for first, last in spans[:n_labels]]
+        except UnicodeDecodeError:
+            return None
+        labels = [] if self.columns.target is None else _spell(known, codes)
+        lines = range(raw.first_line, raw.first_line + n_rows)
+        return Chunk(raw.start, raw.end, raw.first_line, self.columns.rows_of_numbers(names, numbers), labels, lines)
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        """Whether the kernel can tell where a cell ends: other delimiters may be parts of numbers."""
+        is_known = self.dialect.delimiter in DELIMITERS and self.dialect.comment is None
+        return is_known and len(self.header) > 1 and IS_COMPILED
+
+    # -- with PyArrow --------------------------------------------------------------------------------------------------
+
+    def read_fast(self, raw: RawChunk) -> Chunk | None:
         """The chunk, or None if it needs a closer look."""
         kinds = self.columns.kinds
         if arrow_csv is None or self.dialect.comment or all(kinds[column] is None for column in self.features):
@@ -68,9 +105,11 @@ class Delimited:
         except pyarrow.ArrowInvalid:
             return None
         n_rows = table.num_rows
-        labels: list[Any] = [] if self.columns.target is None else table.column(self.columns.target).to_pylist()
-        if n_rows != raw.n_lines or None in labels:
+        target = None if self.columns.target is None else table.column(self.columns.target)
+        if n_rows != raw.n_lines or (target is not None and target.null_count):
             return None
+        cells = None if target is None else target.combine_chunks()
+        labels = [] if cells is None else _spell(cells.dictionary.to_pylist(), cells.indices.to_numpy())
         values: dict[str, Any] = {}
         for column in self.features:
             cells = table.column(column)
@@ -92,6 +131,8 @@ class Delimited:
         kinds = self.columns.kinds
         has_quotes = self.dialect.quote.encode() in raw.data
         types = {column: pyarrow.float64() if kinds.get(column) == NUMBER else pyarrow.string() for column in used}
+        if self.columns.target is not None:
+            types[self.columns.target] = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
         return arrow_csv.read_csv(
             pyarrow.BufferReader(raw.data),
             read_options=arrow_csv.ReadOptions(column_names=self.header, block_size=len(raw.data) + 1),
@@ -178,14 +219,19 @@ class Delimited:
         bad: Sequence[BadRecord],
     ) -> Chunk:
         if all(self.columns.kinds[column] != TEXT for column in self.features):
-            matrix = matrix_of([values[column] for column in self.features], n_rows)
-            rows: Any = self.columns.rows_of_numbers(self.features, matrix)
+            names = sorted(self.features)  # the order of a row's names: nothing is moved again
+            rows: Any = self.columns.rows_of_numbers(names, matrix_of([values[name] for name in names], n_rows))
         else:
             rows = [
                 self.columns.row({column: _present(cell) for column, cell in zip(self.features, cells, strict=True)})
                 for cells in zip(*(_as_list(values[column]) for column in self.features), strict=True)
             ]
         return Chunk(raw.start, raw.end, raw.first_line, rows, labels, lines, bad)
+
+
+def _spell(known: list[str], codes: IntArray) -> list[Any]:
+    """One string for all cells that say the same: quick to make, and quick to look up."""
+    return np.array(known, dtype=object)[codes].tolist()  # type: ignore[no-any-return]
 
 
 def _as_list(values: Any) -> list[Any]:

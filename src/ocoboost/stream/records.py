@@ -26,11 +26,7 @@ class RawChunk(NamedTuple):
     start: int  # in bytes
     end: int
     first_line: int
-
-    @property
-    def n_lines(self) -> int:
-        """Line breaks; the last record of a file need not have one."""
-        return self.data.count(b"\n") + (not self.data.endswith(b"\n"))
+    n_lines: int = 1  # the last line of a file need not have a break
 
 
 class Records:
@@ -82,9 +78,10 @@ class Records:
                     raise self._too_long("opens a quote that is not closed, or has no end,")
                 n_bytes = 2 * max(n_taken, 1)
                 continue
-            chunk = RawChunk(self._left[:end], start, start + end, self.line)
-            self._left = self._left[end:]
-            self.line += chunk.data.count(b"\n")
+            data, self._left = self._left[:end], self._left[end:]
+            n_breaks = data.count(b"\n")
+            chunk = RawChunk(data, start, start + end, self.line, n_breaks + (not data.endswith(b"\n")))
+            self.line += n_breaks
             start = chunk.end
             n_bytes = 1 if self.stream.is_pipe else _size_at(start)
             yield chunk
@@ -93,7 +90,7 @@ class Records:
         """The end of the last whole record among so many bytes."""
         data = self._left
         end = data.rfind(b"\n", 0, n_bytes) + 1
-        if self.quote is None:
+        if self.quote is None or self.quote not in data:  # looking is quicker than counting
             return end
         n_quotes = data.count(self.quote, 0, end)
         while end > 0 and n_quotes % 2:
