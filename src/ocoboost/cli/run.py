@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import statistics
 import sys
 import time
 from dataclasses import replace
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
 # What a run that goes on cannot change.
 FIXED = {name: f"--{name.replace('_', '-')}" for name in ("target", "model", "budget", "max_memory", "seed", "delay")}
 FIXED |= {"drop": "--drop", "text": "--text", "file_format": "--format", "delimiter": "--delimiter"}
-MEMORY_PER_LEARNER = 0.5  # MiB; in all at least the other
-LEAST_MEMORY = 32.0
+LEAST_MEMORY = 32.0  # MiB, for all learners
 
 
 class Model(StrEnum):
@@ -65,7 +65,8 @@ def run(
     model: Annotated[Model, typer.Option(help="What learns.")] = Model.AGNOSTIC,
     budget: Annotated[int, typer.Option(min=1, help="Weak learners in all.")] = 200,
     max_memory: Annotated[
-        float | None, typer.Option(min=1, help="MiB for the learners, 0.5 for each if not given.")
+        float | None,
+        typer.Option(min=1, help="MiB for the learners; if not given 1.25 a Mondrian, 0.2 a Hoeffding tree."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Fixes every draw.")] = 1,
     jobs: Annotated[int, typer.Option(min=-1, help="Threads; -1 for all cores. Changes no number.")] = 1,
@@ -128,7 +129,7 @@ def make_model(model: Model, budget: int, max_memory: float | None, seed: int, j
     import ocoboost
 
     if max_memory is None:
-        max_memory = max(LEAST_MEMORY, MEMORY_PER_LEARNER * budget)
+        max_memory = default_memory(model, budget)
     shared: dict[str, Any] = {"seed": seed, "n_jobs": jobs}
     if model == Model.AGNOSTIC:
         return ocoboost.OnlineAgnosticBoostClassifier(budget=budget, max_size=max_memory, **shared)
@@ -145,6 +146,20 @@ def make_model(model: Model, budget: int, max_memory: float | None, seed: int, j
         ocoboost.HoeffdingTrees(max_size=max_memory), n_learners=budget, **shared
     )
     return booster
+
+
+def default_memory(model: Model, budget: int) -> float:
+    """MiB with which the trees get by: after the first rows it grows by little more, whatever learns."""
+    import ocoboost
+    from ocoboost.online.portfolio import default_members
+
+    members: dict[Model, list[Any]] = {
+        Model.AGNOSTIC: [tree for tree, _ in default_members(None)],
+        Model.MONDRIAN: [ocoboost.MondrianTrees],
+    }
+    trees = members.get(model, [ocoboost.HoeffdingTrees])
+    per_learner: float = statistics.mean(tree.appetite for tree in trees)
+    return max(LEAST_MEMORY, budget * per_learner)
 
 
 def character(delimiter: str | None) -> str | None:

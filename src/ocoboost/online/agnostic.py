@@ -45,8 +45,9 @@ class OnlineAgnosticBoostClassifier(OnlineBooster):
     budget
         The number of weak learners in all, if `n_learners` is None.
     max_size
-        Memory for all native trees together, in MiB, shared out by their number; None for no limit, or for that of the
-        given learner. A tree that has used its share up grows no more, and goes on learning in the nodes it has.
+        Memory for all native trees together, in MiB; None for no limit, or for that of the given learner. A Mondrian
+        tree gets six times the share of a Hoeffding tree, which grows more slowly. A tree that has used its share up
+        grows no more, and goes on learning in the nodes it has.
     relabel
         "fractional" teaches a learner all labels of a row, weighted; "random" teaches one drawn label, as the theorems
         assume. Learners that take no weights are always relabelled at random (see `relabel_`).
@@ -155,8 +156,11 @@ class OnlineAgnosticBoostClassifier(OnlineBooster):
             choices.append(unboosted(choices[0]._replace(learner=learner)))
         if self.max_size is None:
             return choices
-        per_learner = float(self.max_size) / sum(choice.n_learners for choice in choices)
-        return [choice._replace(max_size=per_learner * choice.n_learners) for choice in choices]
+        appetites = [choice.n_learners * choice.learner.appetite for choice in choices]
+        return [
+            choice._replace(max_size=float(self.max_size) * appetite / sum(appetites))
+            for choice, appetite in zip(choices, appetites, strict=True)
+        ]
 
     def _checked_labels(self) -> Labels:
         labels = super()._checked_labels()

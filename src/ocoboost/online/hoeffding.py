@@ -90,6 +90,7 @@ class HoeffdingTrees(NativeTrees):
         "feature_share": Between(0.0, 1.0, closed="right"),
         "max_size": MAX_SIZE,
     }
+    appetite = 0.2
 
     def __init__(
         self,

@@ -76,6 +76,7 @@ class MondrianTrees(NativeTrees):
         "max_nodes": AnyOf(OneOf(None), Count(1)),
         "max_size": MAX_SIZE,
     }
+    appetite = 1.25
 
     def __init__(
         self,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from ocoboost.online.alone import LoneLearners
 from ocoboost.parameters import AnyOf, Between, OneOf
 
@@ -12,6 +14,7 @@ class NativeTrees(LoneLearners):
     """Compiled trees, for a booster as its `learner` or by themselves."""
 
     max_size: float | None  # MiB
+    appetite: ClassVar[float]  # MiB that a tree puts to use: by this trees of several kinds share their memory
 
     @property
     def _max_bytes(self) -> float | None:

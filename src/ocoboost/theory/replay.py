@@ -55,7 +55,7 @@ def tally(cascade: Cascade, stretch: Stretch, rival_labels: IntArray) -> Tally:
     games = cascade.begin(rows.labels, rows.weights, rows.n_classes, stretch.heard.seen)
     out = Tally(np.empty(len(rows.labels)), np.zeros((cascade.n_learners, N_SUMS)))
     n_classes, n_coordinates = rows.n_classes, games.plays.shape[1]
-    room = Room(*(np.empty(size) for size in (n_classes, n_classes, n_classes, n_coordinates, n_coordinates)))
+    room = Room(*(np.empty(size) for size in (n_classes, n_classes, n_coordinates, n_coordinates)))
     if len(rows.labels) > 0:
         replay_rows(cascade.loop(n_classes), games, room, rows.first_row, rival_labels, *out)
     return out
@@ -84,9 +84,8 @@ def lessons(cascade: Cascade, stretch: Stretch) -> Iterator[Lesson]:
 class Room(NamedTuple):
     """What a replay needs for one cell."""
 
-    vote: FloatArray  # this and the next two: (classes,)
+    vote: FloatArray  # this and the next: (classes,)
     taught: FloatArray
-    meant: FloatArray
     slope: FloatArray  # this and the next: one number per coordinate of a play
     total: FloatArray
 
@@ -103,35 +102,39 @@ def replay_rows(
 ) -> None:
     """Row by row through all learners; ``sums`` has shape (learners, N_SUMS)."""
     loop, games, _ = borrow_playing(loop, games, ())
-    vote, taught, meant = borrowed(room.vote), borrowed(room.taught), borrowed(room.meant)
-    slope, total, sums = borrowed(room.slope), borrowed(room.total), borrowed(sums)
+    vote, taught, sums = borrowed(room.vote), borrowed(room.taught), borrowed(sums)
+    slope, total = borrowed(room.slope), borrowed(room.total)
     for row in range(games.labels.size):
         play, memory, label, weight = games.plays[row], games.memory[row], games.labels[row], games.weights[row]
         rival = rival_labels[row]
         total[:] = 0.0
+        vote[:] = 0.0
+        previous = 0
         suffered = 0.0
         for learner in range(loop.n_learners):
+            if loop.sees_labels:
+                said = games.seen_labels[row, learner]
+                vote[previous] = 0.0
+                vote[said] = 1.0
+                previous = said
+                met_meant = meant_for(loop.regime, play, label, said)
+            else:
+                met_meant = 0.0
+                for j in range(vote.size):
+                    vote[j] = games.seen_distributions[row, learner, j]
+                    met_meant += vote[j] * meant_for(loop.regime, play, label, j)
+            own = meant_for(loop.regime, play, label, label)
+            mass_meant = 1.0 if loop.regime == AGNOSTIC else own
+            rival_met_meant = meant_for(loop.regime, play, label, rival) if rival >= 0 else 0.0
+            sums[learner, VOTE_GAIN_MEANT] += weight * (2.0 * met_meant - mass_meant)
+            sums[learner, RIVAL_GAIN_MEANT] += weight * (2.0 * rival_met_meant - mass_meant)
+            sums[learner, LABEL_GAIN_MEANT] += weight * (2.0 * own - mass_meant)
             if loop.is_random:
                 draw = uniform(loop.seed, RELABEL, first_row + row, learner)
                 teach_row(loop.regime, play, label, 1.0, True, draw, taught)
-            teach_row(loop.regime, play, label, 1.0, False, 0.0, meant)
-            if loop.sees_labels:
-                said = games.seen_labels[row, learner]
-                vote[:] = 0.0
-                vote[said] = 1.0
-                met, met_meant = taught[said] if loop.is_random else 0.0, meant[said]
-            else:
-                met, met_meant = 0.0, 0.0
+                met = 0.0
                 for j in range(vote.size):
-                    vote[j] = games.seen_distributions[row, learner, j]
-                    met += vote[j] * taught[j] if loop.is_random else 0.0
-                    met_meant += vote[j] * meant[j]
-            mass_meant = 1.0 if loop.regime == AGNOSTIC else meant[label]
-            rival_met_meant = meant[rival] if rival >= 0 else 0.0
-            sums[learner, VOTE_GAIN_MEANT] += weight * (2.0 * met_meant - mass_meant)
-            sums[learner, RIVAL_GAIN_MEANT] += weight * (2.0 * rival_met_meant - mass_meant)
-            sums[learner, LABEL_GAIN_MEANT] += weight * (2.0 * meant[label] - mass_meant)
-            if loop.is_random:
+                    met += vote[j] * taught[j]
                 mass = 1.0 if loop.regime == AGNOSTIC else taught[label]
                 add_lesson(met, taught[rival] if rival >= 0 else 0.0, mass, weight, vote.size, learner, sums)
             else:
@@ -156,7 +159,15 @@ def replay_rows(
         player_regrets[row] = suffered - (min(best, 0.0) if loop.on_interval else best)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, forceinline=True)
+def meant_for(regime: int, play: FloatArray, label: int, other: int) -> float:
+    """The weight of a label in what a play teaches, on average over draws."""
+    if regime == AGNOSTIC:
+        return float(play[other])
+    return float(play[0]) if other == label else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def add_lesson(
     met: float, rival_met: float, mass: float, weight: float, n_classes: int, learner: int, sums: FloatArray
 ) -> None:
