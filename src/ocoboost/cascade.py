@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.compiling import kernel
 from ocoboost.fused import announcing_compilation, learn_pipelined, poll_block
 from ocoboost.games import Games, Loop, Poll, PooledVotes, Seen
 from ocoboost.oco.players import PLAYERS, Game
@@ -215,7 +215,7 @@ def answer(shares: FloatArray, gamma: float | FloatArray) -> Answers:
     return Answers(distributions, shares)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pool_votes(
     votes: FloatArray, label_votes: FloatArray, label_counts: FloatArray, distribution_sums: FloatArray
 ) -> None:
@@ -231,7 +231,7 @@ def pool_votes(
         label_counts[row, best] += 1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def modes(distributions: FloatArray, vote_counts: FloatArray, out: IntArray) -> None:
     """The most probable label of each row; ties go to the most votes, then to the lowest index."""
     for row in range(distributions.shape[0]):

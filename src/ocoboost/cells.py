@@ -12,39 +12,33 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numba import njit
 from numba.extending import overload
 
 from ocoboost import games as playing
 from ocoboost import logistic, majority
 from ocoboost.arrays import FloatArray
+from ocoboost.compiling import kernel
 
 
 class Kernels(NamedTuple):
     """What a kind of loop does."""
 
-    borrow: Any
     teach: Any
     see: Any
     pool: Any
 
 
 _KERNELS: dict[type, Kernels] = {
-    playing.Loop: Kernels(playing.borrow_playing, playing.teach_by_play, playing.play_on, None),
-    playing.Poll: Kernels(playing.borrow_polling, None, None, playing.pool),
-    majority.Majority: Kernels(majority.borrow, majority.teach, majority.see, majority.pool),
-    logistic.Logistic: Kernels(logistic.borrow, logistic.teach, logistic.see, logistic.pool),
+    playing.Loop: Kernels(playing.teach_by_play, playing.play_on, None),
+    playing.Poll: Kernels(None, None, playing.pool),
+    majority.Majority: Kernels(majority.teach, majority.see, majority.pool),
+    logistic.Logistic: Kernels(logistic.teach, logistic.see, logistic.pool),
 }
 
 
 def _kernels(loop: Any) -> Kernels:
     """The kernels for a loop, or for Numba's type of it."""
     return _KERNELS[getattr(loop, "instance_class", type(loop))]
-
-
-def borrow_games(loop: Any, games: Any, room: Any) -> Any:
-    """The loop, the games and the room without owners (see ``borrowing``)."""
-    return _kernels(loop).borrow(loop, games, room)
 
 
 def teach_cell(loop: Any, games: Any, room: Any, row: int, number: int, learner: int, out: FloatArray) -> None:
@@ -85,24 +79,18 @@ def pool_cell(
 # ruff: noqa: PLW0108, an overload must be a plain function
 
 
-@overload(borrow_games, strict=False, inline="always")
-def _choose_borrow(loop: Any, games: Any, room: Any) -> Any:
-    kernel = _kernels(loop).borrow
-    return lambda loop, games, room: kernel(loop, games, room)
-
-
 @overload(teach_cell, strict=False, inline="always")
 def _choose_teach(loop: Any, games: Any, room: Any, row: Any, number: Any, learner: Any, out: Any) -> Any:
-    kernel = _kernels(loop).teach
-    return lambda loop, games, room, row, number, learner, out: kernel(loop, games, room, row, number, learner, out)
+    chosen = _kernels(loop).teach
+    return lambda loop, games, room, row, number, learner, out: chosen(loop, games, room, row, number, learner, out)
 
 
 @overload(see_cell, strict=False, inline="always")
 def _choose_see(
     loop: Any, games: Any, room: Any, row: Any, number: Any, learner: Any, n_classes: Any, vote: Any, spare: Any
 ) -> Any:
-    kernel = _kernels(loop).see
-    return lambda loop, games, room, row, number, learner, n_classes, vote, spare: kernel(
+    chosen = _kernels(loop).see
+    return lambda loop, games, room, row, number, learner, n_classes, vote, spare: chosen(
         loop, games, room, row, number, learner, n_classes, vote, spare
     )
 
@@ -111,8 +99,8 @@ def _choose_see(
 def _choose_pool(
     loop: Any, games: Any, room: Any, row: Any, number: Any, learner: Any, n_classes: Any, vote: Any, spare: Any
 ) -> Any:
-    kernel = _kernels(loop).pool
-    return lambda loop, games, room, row, number, learner, n_classes, vote, spare: kernel(
+    chosen = _kernels(loop).pool
+    return lambda loop, games, room, row, number, learner, n_classes, vote, spare: chosen(
         loop, games, room, row, number, learner, n_classes, vote, spare
     )
 
@@ -120,14 +108,14 @@ def _choose_pool(
 # Whole blocks of one learner, for ensembles that are not compiled.
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def teach_rows(loop: Any, games: Any, room: Any, first_row: int, learner: int, out: FloatArray) -> None:
     """``teach_cell`` for every row."""
     for row in range(out.shape[0]):
         teach_cell(loop, games, room, row, first_row + row, learner, out[row])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def see_rows(
     loop: Any, games: Any, room: Any, first_row: int, learner: int, votes: FloatArray, spare: FloatArray
 ) -> None:
@@ -136,7 +124,7 @@ def see_rows(
         see_cell(loop, games, room, row, first_row + row, learner, votes.shape[1], votes[row], spare)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def pool_rows(
     loop: Any, games: Any, room: Any, first_row: int, learner: int, votes: FloatArray, spare: FloatArray
 ) -> None:

@@ -15,12 +15,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.borrowing import borrowed
-from ocoboost.cells import borrow_games, pool_cell, see_cell, teach_cell
-from ocoboost.weak.native import NativeEnsemble, borrow, needs_room, vote_and_learn_row, vote_row
+from ocoboost.cells import pool_cell, see_cell, teach_cell
+from ocoboost.compiling import kernel
+from ocoboost.weak.native import NativeEnsemble, needs_room, vote_and_learn_row, vote_row
 
 # Rows that a stage carries through its learners before it passes them on: small enough to fill the pipeline soon,
 # large enough that a tree stays in cache and a call costs nothing.
@@ -29,7 +28,7 @@ ROWS_PER_STEP = 64
 STAGES_PER_THREAD = 2
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def learn_block(
     forest: Any,
     scratch: Any,
@@ -46,25 +45,6 @@ def learn_block(
 
     Stops early when a tree needs more room, with ``reached`` at the cell to go on from, and returns false.
     """
-    forest, scratch = borrow(forest, scratch)
-    loop, games, room = borrow_games(loop, games, room)
-    return _learn_block(forest, scratch, loop, games, room, borrowed(block), n_classes, first_row, learners, reached)
-
-
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
-def _learn_block(
-    forest: Any,
-    scratch: Any,
-    loop: Any,
-    games: Any,
-    room: Any,
-    block: FloatArray,
-    n_classes: int,
-    first_row: int,
-    learners: tuple[int, int],
-    reached: IntArray,
-) -> bool:
-    """With borrowed arrays as arguments (see ``borrowing``)."""
     taught, vote, spare = scratch.taught, scratch.vote, scratch.slope
     for learner in range(reached[0], learners[1]):
         for row in range(reached[1], block.shape[0]):
@@ -80,21 +60,11 @@ def _learn_block(
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def poll_block(
     forest: Any, scratch: Any, loop: Any, games: Any, room: Any, block: FloatArray, n_classes: int, n_learned: int
 ) -> None:
     """Pool the votes of all learners on every row; nothing is learned."""
-    forest, scratch = borrow(forest, scratch)
-    loop, games, room = borrow_games(loop, games, room)
-    _poll_block(forest, scratch, loop, games, room, borrowed(block), n_classes, n_learned)
-
-
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
-def _poll_block(
-    forest: Any, scratch: Any, loop: Any, games: Any, room: Any, block: FloatArray, n_classes: int, n_learned: int
-) -> None:
-    """With borrowed arrays as arguments (see ``borrowing``)."""
     vote, spare = scratch.vote, scratch.slope
     for learner in range(loop.n_learners):
         for row in range(block.shape[0]):

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.borrowing import borrowed
+from ocoboost.compiling import kernel
 from ocoboost.oco._player_kernels import step_row
 from ocoboost.randomness import RELABEL, uniform
 from ocoboost.regimes import gradient_row, teach_row
 
-_inlined = njit(cache=True, nogil=True, error_model="numpy", inline="always")
+_inlined = kernel(error_model="numpy", inline="always")
 
 
 class Loop(NamedTuple):
@@ -79,29 +78,6 @@ class PooledVotes(NamedTuple):
 
     def of(self, kind: str) -> FloatArray:
         return self.labels if kind == "label" else self.distributions
-
-
-@_inlined
-def borrow_playing(loop: Loop, games: Games, room: Any) -> Any:
-    return (
-        loop,
-        Games(
-            borrowed(games.labels),
-            borrowed(games.weights),
-            borrowed(games.plays),
-            borrowed(games.memory),
-            borrowed(games.label_votes),
-            borrowed(games.distribution_votes),
-            borrowed(games.seen_labels),
-            borrowed(games.seen_distributions),
-        ),
-        room,
-    )
-
-
-@_inlined
-def borrow_polling(loop: Poll, games: PooledVotes, room: Any) -> Any:
-    return loop, PooledVotes(borrowed(games.labels), borrowed(games.distributions)), room
 
 
 @_inlined

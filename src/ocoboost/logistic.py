@@ -13,19 +13,17 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.borrowing import borrowed
+from ocoboost.compiling import kernel
 from ocoboost.majority import largest, rounded, teach_label
 from ocoboost.randomness import RELABEL, TIES, uniform
 
 LARGEST_ALPHA = 2.0
 MOST_MISTAKES = 1e300  # sums of huge row weights stay finite
 
-_inlined = njit(cache=True, nogil=True, error_model="numpy", inline="always")
 # By LLVM, not by Numba: passing all these arrays to every cell took half of the time (Balance, 100 stumps).
-_kernel = njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+_kernel = kernel(error_model="numpy", forceinline=True)
 
 
 class Logistic(NamedTuple):
@@ -56,33 +54,6 @@ class Scores(NamedTuple):
     label_votes: FloatArray  # (rows, classes) pooled
     shares: FloatArray  # (rows, classes) weights of the experts that say each label, over exp(-fewest)
     fewest: FloatArray  # (rows,) mistakes of the experts so far
-
-
-@_inlined
-def borrow(loop: Logistic, games: Scores, room: Any) -> Any:
-    return (
-        Logistic(
-            loop.n_learners,
-            loop.seed,
-            borrowed(loop.alphas),
-            borrowed(loop.mistakes),
-            borrowed(loop.scales),
-            borrowed(loop.offsets),
-            loop.least,
-            loop.is_random,
-            loop.by_cost,
-            loop.draws_ties,
-        ),
-        Scores(
-            borrowed(games.labels),
-            borrowed(games.weights),
-            borrowed(games.scores),
-            borrowed(games.label_votes),
-            borrowed(games.shares),
-            borrowed(games.fewest),
-        ),
-        room,
-    )
 
 
 @_kernel

@@ -16,16 +16,15 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.borrowing import borrowed
-from ocoboost.potentials import Potentials, Room, borrow_potentials, borrow_room, importance, make_room, potential
+from ocoboost.compiling import kernel
+from ocoboost.potentials import Potentials, Room, importance, make_room, potential
 from ocoboost.randomness import RELABEL, TIES, uniform
 
-_inlined = njit(cache=True, nogil=True, error_model="numpy", inline="always")
+_inlined = kernel(error_model="numpy", inline="always")
 # By LLVM, not by Numba: passing all these arrays to every cell took half of the time (Balance, 100 stumps).
-_kernel = njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+_kernel = kernel(error_model="numpy", forceinline=True)
 
 
 class Majority(NamedTuple):
@@ -56,33 +55,6 @@ class Counts(NamedTuple):
     votes: IntArray  # (rows, at least 2) of the learners so far
     present: FloatArray  # the potential of these votes
     raised: FloatArray  # the potential if the next vote is right
-
-
-@_inlined
-def borrow(loop: Majority, games: Counts, room: Room) -> tuple[Majority, Counts, Room]:
-    return (
-        Majority(
-            loop.n_learners,
-            loop.seed,
-            borrow_potentials(loop.potentials),
-            loop.first_potential,
-            loop.amplification,
-            loop.n_extra,
-            borrowed(loop.scales),
-            loop.least,
-            loop.is_random,
-            loop.by_cost,
-            loop.draws_ties,
-        ),
-        Counts(
-            borrowed(games.labels),
-            borrowed(games.weights),
-            borrowed(games.votes),
-            borrowed(games.present),
-            borrowed(games.raised),
-        ),
-        borrow_room(room),
-    )
 
 
 @_kernel

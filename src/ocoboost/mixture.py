@@ -15,12 +15,12 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.compiling import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def epoch_length(row: int) -> int:
     """The length of the epoch that a row (from 0) belongs to."""
     length = 1
@@ -29,19 +29,19 @@ def epoch_length(row: int) -> int:
     return length
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fixed_share(length: int) -> float:
     """How much of all weight is dealt out evenly after a row."""
     return 1.0 / max(length, 2)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def learning_rate(length: int, n_experts: int) -> float:
     """The rate that balances the two terms of an epoch's bound."""
     return math.sqrt(8.0 * math.log(n_experts / fixed_share(length)) / length)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mix_rows(
     distributions: FloatArray,
     labels: IntArray,
@@ -69,7 +69,7 @@ def mix_rows(
             weights[expert] = (1.0 - share) * kept + share / n_experts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mix_answers(answers: FloatArray, weights: FloatArray, out: FloatArray) -> None:
     """Add the experts' rows, of shape (experts, rows, classes), up in ``out``; ``weights`` is (rows, experts)."""
     for expert in range(answers.shape[0]):  # in a fixed order: the same bits for every cut of the stream

@@ -26,11 +26,10 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.borrowing import borrowed
+from ocoboost.compiling import kernel
 from ocoboost.randomness import POTENTIAL, uniform
 
 EXACT = 0
@@ -46,8 +45,8 @@ MOST_OF_THREE = 2**21  # numbers in the table for three labels: 16 MiB, 145 lear
 MOST_POWERS = 2**23  # numbers in the table of powers: 64 MiB
 N_NODES = 32  # of which the lightest are left out
 
-_kernel = njit(cache=True, nogil=True, error_model="numpy")
-_inlined = njit(cache=True, nogil=True, error_model="numpy", inline="always")  # the tables make costly arguments
+_kernel = kernel(error_model="numpy")
+_inlined = kernel(error_model="numpy", inline="always")  # the tables make costly arguments
 _SQRT_HALF = math.sqrt(0.5)
 
 
@@ -171,7 +170,7 @@ def _words(n_gaps: int) -> NDArray[np.uint64]:
     return np.random.Philox(key=20170).random_raw(2 * n_gaps).reshape(2, n_gaps)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_powers(poisson: FloatArray, powers: FloatArray) -> None:
     """Truncated Poisson series to every power, one factor after the other."""
     most = powers.shape[2] - 1
@@ -193,7 +192,7 @@ def place_of_three(n: int, near: int, far: int) -> int:
     return n * (n - 1) * (4 * n + 7) // 6 + row * (2 * n + 1) - row * (row - 1) // 2 + far - near
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_of_three(chance: float, other: float, most: int, out: FloatArray) -> None:
     """All potentials for three labels: the next vote is for the true label, for the near or for the far one."""
     for n in range(1, most + 1):
@@ -206,41 +205,13 @@ def _fill_of_three(chance: float, other: float, most: int, out: FloatArray) -> N
                 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _known_of_three(table: FloatArray, n: int, near: int, far: int) -> float:
     if near > n:
         return 0.0
     if near <= -n:
         return 1.0
     return table[place_of_three(n, near, min(far, n + 1))]
-
-
-@njit(cache=True, nogil=True, inline="always")
-def borrow_potentials(potentials: Potentials) -> Potentials:
-    """The same arrays, for the inside of a kernel (see ``borrowing``)."""
-    return Potentials(
-        potentials.method,
-        potentials.n_classes,
-        potentials.chance,
-        borrowed(potentials.chances),
-        borrowed(potentials.cumulated),
-        borrowed(potentials.ratios),
-        borrowed(potentials.of_three),
-        borrowed(potentials.powers),
-        borrowed(potentials.widths),
-        borrowed(potentials.nodes),
-        borrowed(potentials.node_weights),
-        borrowed(potentials.words),
-        borrowed(potentials.keys),
-        borrowed(potentials.values),
-        potentials.seed,
-    )
-
-
-@njit(cache=True, nogil=True, inline="always")
-def borrow_room(room: Room) -> Room:
-    """The same arrays, for the inside of a kernel (see ``borrowing``)."""
-    return Room(borrowed(room.gaps), borrowed(room.sizes), borrowed(room.product), borrowed(room.spare))
 
 
 @_inlined
@@ -308,10 +279,10 @@ def _work_out(
         value = approximate(potentials, n, n_groups, room)
     else:
         value = sampled(potentials, n, n_groups, room, first)
-    keys[learner, slot ^ 1] = keys[learner, slot]
     values[learner, slot ^ 1] = values[learner, slot]
-    keys[learner, slot, 0] = first
-    keys[learner, slot, 1] = second
+    for word, key in enumerate((first, second)):
+        keys[learner, slot ^ 1, word] = keys[learner, slot, word]
+        keys[learner, slot, word] = key
     values[learner, slot] = value
     return value
 
@@ -490,8 +461,7 @@ def importance(potentials: Potentials, learner: int, n: int, counts: IntArray, l
 
 
 @_kernel
-def importances(potentials: Potentials, n_extra: int, room: Room, out: FloatArray) -> None:
-    """The importance for every learner before any vote."""
-    counts = np.zeros(potentials.n_classes, dtype=np.int64)
+def importances(potentials: Potentials, n_extra: int, counts: IntArray, room: Room, out: FloatArray) -> None:
+    """The importance for every learner, after the same votes."""
     for learner in range(out.size):
         out[learner] = importance(potentials, learner, out.size - 1 - learner + n_extra, counts, 0, room)

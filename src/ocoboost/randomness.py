@@ -8,9 +8,9 @@ no number of threads and no restart can change a draw.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ocoboost.arrays import FloatArray
+from ocoboost.compiling import kernel
 
 # Purposes keep draws apart that happen at the same row and learner.
 RELABEL = 0  # which label (or whether the true one) a learner is taught
@@ -41,7 +41,7 @@ _DROP_11 = np.uint64(11)
 _ULP = 2.0**-53
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def philox(
     c0: np.uint64, c1: np.uint64, c2: np.uint64, c3: np.uint64, k0: np.uint64, k1: np.uint64
 ) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
@@ -60,7 +60,7 @@ def philox(
     return c0, c1, c2, c3
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def uniform(seed: np.uint64, purpose: int, row: int, learner: int) -> float:
     """One number in [0, 1) for this seed (a uint64), purpose, row and learner."""
     row_bits = np.uint64(row)
@@ -75,14 +75,14 @@ def uniform(seed: np.uint64, purpose: int, row: int, learner: int) -> float:
     return np.float64(((high << _SHIFT) | low) >> _DROP_11) * _ULP
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def uniforms(seed: np.uint64, purpose: int, first_row: int, learner: int, out: FloatArray) -> None:
     """Fill ``out`` with the draws of consecutive rows."""
     for offset in range(out.size):
         out[offset] = uniform(seed, purpose, first_row + offset, learner)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_label(distribution: FloatArray, u: float) -> int:
     """The label at which the cumulated ``distribution`` first exceeds ``u``; never one of probability zero."""
     cumulated = 0.0

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.compiling import kernel
 from ocoboost.oco import losses
 from ocoboost.oco.domains import Simplex, UnitInterval
 from ocoboost.oco.players import LABEL_START_MIXING, Game
@@ -50,7 +50,7 @@ class Regime:
         return (1.0 - LABEL_START_MIXING) * vertices + LABEL_START_MIXING * centre if is_entropic else vertices
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def teach_row(
     regime: int, play: FloatArray, label: int, weight: float, is_random: bool, draw: float, out: FloatArray
 ) -> None:
@@ -69,7 +69,7 @@ def teach_row(
             out[j] = play[j] * weight
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def teach(
     regime: int,
     plays: FloatArray,
@@ -84,7 +84,7 @@ def teach(
         teach_row(regime, plays[row], labels[row], weights[row], is_random, draws[row], out[row])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gradient_row(regime: int, vote: FloatArray, label: int, gamma: float, out: FloatArray) -> None:
     """What a row's player is shown after a vote."""
     if regime == REALIZABLE:
@@ -93,7 +93,7 @@ def gradient_row(regime: int, vote: FloatArray, label: int, gamma: float, out: F
         losses.agnostic_gradient(vote, label, gamma, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gradients(regime: int, votes: FloatArray, labels: IntArray, gamma: float, out: FloatArray) -> None:
     """``gradient_row`` for every row."""
     for row in range(votes.shape[0]):

@@ -173,14 +173,14 @@ class MajorityCascade(Rival):
         )
         by_identity = method != "monte-carlo" and self.gamma <= LARGEST_GAMMA_FOR_IDENTITY
         n_extra = int("horizon" in self.deviations)
+        none, room = np.zeros(n_labels, dtype=np.int64), potentials.make_room(n_labels, self.n_learners)
         if "constants" in self.deviations:
             scales = 0.1 * self._constants() / (n_labels - 1)
         else:
             weights = np.empty(self.n_learners)
-            potentials.importances(tables, n_extra, potentials.make_room(n_labels, self.n_learners), weights)
+            potentials.importances(tables, n_extra, none, room, weights)
             mean = float(np.mean(weights))
             scales = np.full(self.n_learners, 1.0 / mean if mean > 0.0 else 1.0)
-        none, room = np.zeros(n_labels, dtype=np.int64), potentials.make_room(n_labels, self.n_learners)
         first = potentials.potential(tables, 0, self.n_learners + n_extra, none, 0, room)
         tables.values[0] = -1.0  # the first learner asks with one vote less to come
         return Majority(

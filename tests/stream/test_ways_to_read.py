@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ocoboost.borrowing import IS_COMPILED
+from ocoboost.compiling import IS_COMPILED
 from ocoboost.encoding import NumberRows
 from ocoboost.stream import delimited, records
 from ocoboost.stream._decimals import nearest

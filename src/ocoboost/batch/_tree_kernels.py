@@ -8,16 +8,16 @@ its parent's minus its sibling's, exactly.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch.binning import Codes
+from ocoboost.compiling import kernel
 
 # A split must improve on the best so far by more than rounding can: the first of equal ones wins, on every machine.
 MARGIN = 1e-12
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_leaves(
     codes: Codes,
     feature: IntArray,
@@ -37,7 +37,7 @@ def find_leaves(
         out[row] = node
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_soft(
     codes: Codes, quanta: IntArray, leaves: IntArray, place_of_node: IntArray, slots: IntArray, out: IntArray
 ) -> None:
@@ -51,7 +51,7 @@ def count_soft(
                     out[place, slot, j] += quanta[row, j]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_hard(
     codes: Codes,
     examples: IntArray,
@@ -71,7 +71,7 @@ def count_hard(
                 out[place, slots[column] + codes[row, column], labels[example]] += quanta[example]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _purity(part: IntArray, whole: IntArray) -> float:
     """Squared label weights over their sum, of a part and of the rest: what is left of the weight if every row guesses.
 
@@ -92,7 +92,7 @@ def _purity(part: IntArray, whole: IntArray) -> float:
     return purity + rest_squares / rest_total if rest_total > 0.0 else purity
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_split(histogram: IntArray, slots: IntArray, best: IntArray, left_weights: IntArray, spare: IntArray) -> None:
     """The split of one node that lowers the Gini impurity most.
 
@@ -142,7 +142,7 @@ def find_split(histogram: IntArray, slots: IntArray, best: IntArray, left_weight
                     left_weights[:] = with_missing
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_splits(histograms: IntArray, slots: IntArray, best: IntArray, left_weights: IntArray) -> None:
     """``find_split`` for every node."""
     spare = np.empty((3, histograms.shape[2]), dtype=np.int64)
@@ -150,7 +150,7 @@ def find_splits(histograms: IntArray, slots: IntArray, best: IntArray, left_weig
         find_split(histograms[node], slots, best[node], left_weights[node], spare)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def quantize(plays: FloatArray, weights: FloatArray, scale: float, out: IntArray) -> None:
     """Label weights in fixed point."""
     for row in range(plays.shape[0]):

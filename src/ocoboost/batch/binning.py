@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.compiling import kernel
 from ocoboost.randomness import BIN_ROWS, draw_rows
 
 Codes: TypeAlias = NDArray[np.uint8]
@@ -83,7 +83,7 @@ def _thresholds(column: FloatArray, weights: FloatArray, max_bins: int) -> Float
     return np.where(middle < high, middle, low)  # neighbouring floats have no number between them
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def encode(X: FloatArray, thresholds: FloatArray, starts: IntArray, out: Codes) -> None:
     """A code is the number of thresholds below a value."""
     for column in range(X.shape[1]):

@@ -16,9 +16,9 @@ The entropic players treat p in [0, 1] as the point (p, 1 - p) of the two-label 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ocoboost.arrays import FloatArray
+from ocoboost.compiling import kernel
 from ocoboost.oco.projections import move_two_and_project, project_row
 
 GRADIENT = 0
@@ -28,7 +28,7 @@ SCALE_FREE = 3
 COIN = 4
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _descend_row(play: FloatArray, gradient: FloatArray, step_size: float) -> None:
     """One projected gradient step on the simplex; label votes change at most two coordinates."""
     n_changed = 0
@@ -53,7 +53,7 @@ def _descend_row(play: FloatArray, gradient: FloatArray, step_size: float) -> No
         project_row(play, play)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _exponentiate_row(play: FloatArray, log_weights: FloatArray, gradient: FloatArray, step_size: float) -> None:
     highest = -np.inf
     for j in range(play.size):
@@ -67,7 +67,7 @@ def _exponentiate_row(play: FloatArray, log_weights: FloatArray, gradient: Float
         play[j] /= total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bet_row(
     play: FloatArray, memory: FloatArray, gradient: FloatArray, gradient_range: float, n_steps: int, n_played: int
 ) -> None:
@@ -112,7 +112,7 @@ def _bet_row(
             play[j] = prior[j]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _squared_norm_along_simplex(gradient: FloatArray) -> float:
     total = 0.0
     squares = 0.0
@@ -122,22 +122,24 @@ def _squared_norm_along_simplex(gradient: FloatArray) -> float:
     return max(squares - total * total / gradient.size, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _begin_on_simplex(player: int, play: FloatArray, memory: FloatArray) -> None:
     k = play.size
     if player == LAZY:
-        memory[:k] = play
+        for j in range(k):
+            memory[j] = play[j]
     elif player == EXPONENTIATED:
         for j in range(k):
             memory[j] = np.log(play[j]) if play[j] > 0.0 else -np.inf
     elif player == SCALE_FREE:
         memory[0] = 0.0
     elif player == COIN:
-        memory[:k] = play
+        for j in range(k):
+            memory[j] = play[j]
         memory[k : 3 * k] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _step_on_simplex(
     player: int,
     play: FloatArray,
@@ -164,7 +166,7 @@ def _step_on_simplex(
         _bet_row(play, memory, gradient, gradient_range, n_steps, n_played)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _begin_on_interval(player: int, play: FloatArray, memory: FloatArray) -> None:
     if player == LAZY:
         memory[0] = play[0]
@@ -178,7 +180,7 @@ def _begin_on_interval(player: int, play: FloatArray, memory: FloatArray) -> Non
         _begin_on_simplex(player, pair, memory[: memory.size - 4])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _step_on_interval(
     player: int,
     play: FloatArray,
@@ -208,7 +210,7 @@ def _step_on_interval(
         play[0] = pair[0]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def begin(player: int, on_interval: bool, plays: FloatArray, memory: FloatArray) -> None:
     """Prepare ``memory`` for games that start at ``plays``."""
     for row in range(plays.shape[0]):
@@ -218,7 +220,7 @@ def begin(player: int, on_interval: bool, plays: FloatArray, memory: FloatArray)
             _begin_on_simplex(player, plays[row], memory[row])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def step_row(
     player: int,
     on_interval: bool,
@@ -237,7 +239,7 @@ def step_row(
         _step_on_simplex(player, play, memory, gradient, step_size, gradient_range, n_steps, n_played)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def step(
     player: int,
     on_interval: bool,

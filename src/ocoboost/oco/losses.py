@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
 from ocoboost.arrays import FloatArray
+from ocoboost.compiling import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def agnostic_gradient(vote: FloatArray, label: int, gamma: float, out: FloatArray) -> None:
     """``vote``, ``out``: one number per class."""
     for j in range(out.size):
@@ -26,7 +25,7 @@ def agnostic_gradient(vote: FloatArray, label: int, gamma: float, out: FloatArra
     out[label] -= 2.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def realizable_gradient(vote: FloatArray, label: int, gamma: float, out: FloatArray) -> None:
     """``vote``: one number per class; ``out``: one number."""
     out[0] = (2.0 * vote[label] - 1.0) / gamma - 1.0

@@ -10,12 +10,12 @@ not, repeat. Two or three passes are typical, no scratch memory is needed, and t
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ocoboost.arrays import FloatArray
+from ocoboost.compiling import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def project_row(point: FloatArray, out: FloatArray) -> None:
     """Project one point; ``out`` may be ``point`` itself."""
     highest = point[0]
@@ -40,14 +40,14 @@ def project_row(point: FloatArray, out: FloatArray) -> None:
         out[j] = max(point[j] - highest - threshold, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def project_onto_simplex(points: FloatArray, out: FloatArray) -> None:
     """Project every row of ``points``; ``out`` may be ``points`` itself."""
     for row in range(points.shape[0]):
         project_row(points[row], out[row])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move_two_and_project(point: FloatArray, first: int, first_change: float, second: int, second_change: float) -> None:
     """Change two different coordinates of a point of the simplex, then project it back, in place.
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.borrowing import borrowed
+from ocoboost.compiling import kernel
 from ocoboost.stream._decimals import MOST_DIGITS, MOST_POWER, nearest
 
 NOT_USED, LABEL = -1, -2  # roles of columns; a feature's role is its place in the row
@@ -26,7 +25,7 @@ _LOWER = 32  # the bit that makes a letter small
 _ONE, _TEN = np.uint64(1), np.uint64(10)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def read_plain(
     data: np.ndarray[Any, Any],
     delimiter: int,
@@ -40,7 +39,6 @@ def read_plain(
     ``data`` are lines without quotes, the last of them with its line feed. ``numbers`` has shape (rows, features). A
     row's code is the number of its label in ``spans``, of shape (MOST_LABELS, 2): where it first begins and ends.
     """
-    data, spans = borrowed(data), borrowed(spans)  # four times as fast
     size, place = np.uint64(data.size), np.uint64(0)
     row = n_labels = 0
     while place < size:
@@ -73,7 +71,7 @@ def read_plain(
     return row, n_labels
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@kernel(error_model="numpy", forceinline=True)
 def _read_number(data: np.ndarray[Any, Any], place: Any) -> tuple[Any, float]:
     """Where a cell ends, and what it says, NaN if it is empty; its own place if it is not plain: no cell ends there."""
     start = place
@@ -108,7 +106,7 @@ def _read_number(data: np.ndarray[Any, Any], place: Any) -> tuple[Any, float]:
     return place, -value if is_negative else value
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@kernel(forceinline=True)
 def _read_digits(data: np.ndarray[Any, Any], place: Any, number: Any) -> tuple[Any, Any]:
     """Where digits end, and the number that they make behind those of another."""
     digit = np.int64(data[place]) - _ZERO
@@ -119,7 +117,7 @@ def _read_digits(data: np.ndarray[Any, Any], place: Any, number: Any) -> tuple[A
     return place, number
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count_zeros(data: np.ndarray[Any, Any], place: Any) -> int:
     """Digits before the first that counts."""
     n_zeros = 0
@@ -129,7 +127,7 @@ def _count_zeros(data: np.ndarray[Any, Any], place: Any) -> int:
     return n_zeros
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@kernel(forceinline=True)
 def _find(data: np.ndarray[Any, Any], start: Any, end: Any, n_labels: int, spans: IntArray) -> int:
     """The number of a label, which may be a new one."""
     for code in range(n_labels):

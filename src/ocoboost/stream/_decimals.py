@@ -11,7 +11,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from ocoboost.compiling import kernel
 
 MOST_DIGITS = 19  # those that fit into 64 bits
 MOST_POWER = 64  # of ten; so no result is subnormal or infinite
@@ -42,7 +43,7 @@ _ZERO, _ONE, _TWO, _THREE, _NINE, _TOP, _WORD = (np.uint64(number) for number in
 _UNSURE = np.uint64(0x1FF)  # bits of a product that more digits of the power may carry into
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@kernel(forceinline=True)
 def _multiply(a: Any, b: Any) -> tuple[Any, Any]:
     """The product of two words, in two words, the higher first."""
     a_high, a_low, b_high, b_low = a >> _HALF, a & _LOW, b >> _HALF, b & _LOW
@@ -52,7 +53,7 @@ def _multiply(a: Any, b: Any) -> tuple[Any, Any]:
     return a_high * b_high + (first >> _HALF) + (middle >> _HALF), (middle << _HALF) | (low & _LOW)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@kernel(error_model="numpy", forceinline=True)
 def nearest(digits: Any, power: Any) -> Any:
     """The double nearest to digits * 10**power; of an unsigned integer, and within the limits above."""
     if digits <= _LAST_EXACT and abs(power) <= _EXACT_POWER:
@@ -61,7 +62,7 @@ def nearest(digits: Any, power: Any) -> Any:
     return _round_product(digits, power)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _round_product(digits: Any, power: Any) -> float:
     if digits == _ZERO:
         return 0.0

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ocoboost.arrays import IntArray
-from ocoboost.borrowing import IS_COMPILED
+from ocoboost.compiling import IS_COMPILED
 from ocoboost.encoding import NUMBER, TEXT
 from ocoboost.errors import DataFileError
 from ocoboost.stream import _decimal_kernels as kernels

@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.borrowing import borrowed
 from ocoboost.cascade import Cascade
-from ocoboost.games import Games, Loop, borrow_playing
+from ocoboost.compiling import kernel
+from ocoboost.games import Games, Loop
 from ocoboost.oco._player_kernels import step_row
 from ocoboost.oco.players import PLAYERS
 from ocoboost.randomness import RELABEL, draw_rows, uniform
@@ -90,7 +89,7 @@ class Room(NamedTuple):
     total: FloatArray
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def replay_rows(
     loop: Loop,
     games: Games,
@@ -101,9 +100,7 @@ def replay_rows(
     sums: FloatArray,
 ) -> None:
     """Row by row through all learners; ``sums`` has shape (learners, N_SUMS)."""
-    loop, games, _ = borrow_playing(loop, games, ())
-    vote, taught, sums = borrowed(room.vote), borrowed(room.taught), borrowed(sums)
-    slope, total = borrowed(room.slope), borrowed(room.total)
+    vote, taught, slope, total = room
     for row in range(games.labels.size):
         play, memory, label, weight = games.plays[row], games.memory[row], games.labels[row], games.weights[row]
         rival = rival_labels[row]
@@ -159,7 +156,7 @@ def replay_rows(
         player_regrets[row] = suffered - (min(best, 0.0) if loop.on_interval else best)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@kernel(forceinline=True)
 def meant_for(regime: int, play: FloatArray, label: int, other: int) -> float:
     """The weight of a label in what a play teaches, on average over draws."""
     if regime == AGNOSTIC:
@@ -167,7 +164,7 @@ def meant_for(regime: int, play: FloatArray, label: int, other: int) -> float:
     return float(play[0]) if other == label else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@kernel(error_model="numpy", forceinline=True)
 def add_lesson(
     met: float, rival_met: float, mass: float, weight: float, n_classes: int, learner: int, sums: FloatArray
 ) -> None:

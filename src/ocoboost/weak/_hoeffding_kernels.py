@@ -19,10 +19,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.borrowing import borrowed
+from ocoboost.compiling import kernel
 from ocoboost.weak._split_kernels import (
     GINI,
     HIGH,
@@ -156,42 +155,8 @@ class Forest(NamedTuple):
     rules: Rules
 
 
-@njit(cache=True, nogil=True, inline="always")
-def borrow(forest: Forest, scratch: Scratch) -> tuple[Forest, Scratch]:
-    """The same arrays, for the inside of a kernel (see ``borrowing``)."""
-    trees, columns = forest.trees, forest.columns
-    return (
-        Forest(
-            Trees(
-                borrowed(trees.n_nodes),
-                borrowed(trees.n_free),
-                borrowed(trees.free),
-                borrowed(trees.nodes),
-                borrowed(trees.class_weight),
-                borrowed(trees.class_seen),
-                borrowed(trees.moments),
-                borrowed(trees.tables),
-                borrowed(trees.visible),
-            ),
-            Columns(borrowed(columns.numeric), borrowed(columns.nominal), columns.n_numeric, columns.n_nominal),
-            forest.rules,
-        ),
-        Scratch(
-            borrowed(scratch.penalty),
-            borrowed(scratch.precision),
-            borrowed(scratch.scores),
-            borrowed(scratch.row),
-            borrowed(scratch.taught),
-            borrowed(scratch.vote),
-            borrowed(scratch.slope),
-            borrowed(scratch.branches),
-            borrowed(scratch.codes),
-        ),
-    )
-
-
-_kernel = njit(cache=True, nogil=True, error_model="numpy")  # divisions by zero are guarded, so loops vectorise
-_inlined = njit(cache=True, nogil=True, error_model="numpy", inline="always")
+_kernel = kernel(error_model="numpy")  # divisions by zero are guarded, so loops vectorise
+_inlined = kernel(error_model="numpy", inline="always")
 
 
 @_inlined

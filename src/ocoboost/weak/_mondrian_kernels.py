@@ -15,10 +15,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.borrowing import borrowed
+from ocoboost.compiling import kernel
 from ocoboost.randomness import MONDRIAN, uniform
 
 LEAF = -1  # in place of a feature
@@ -92,35 +91,8 @@ def make_scratch(n_columns: int, n_classes: int) -> Scratch:
     return Scratch(np.zeros(n_columns), *(np.zeros(n_classes) for _ in range(4)))
 
 
-_kernel = njit(cache=True, nogil=True, error_model="numpy")
-_inlined = njit(cache=True, nogil=True, error_model="numpy", inline="always")
-
-
-@_inlined
-def borrow(forest: Forest, scratch: Scratch) -> tuple[Forest, Scratch]:
-    """The same arrays, for the inside of a kernel (see ``borrowing``)."""
-    trees = forest.trees
-    return (
-        Forest(
-            Trees(
-                borrowed(trees.n_nodes),
-                borrowed(trees.n_taught),
-                borrowed(trees.nodes),
-                borrowed(trees.class_weight),
-                borrowed(trees.boxes),
-                borrowed(trees.scale),
-                borrowed(trees.has_gaps),
-            ),
-            forest.rules,
-        ),
-        Scratch(
-            borrowed(scratch.distance),
-            borrowed(scratch.shares),
-            borrowed(scratch.taught),
-            borrowed(scratch.vote),
-            borrowed(scratch.slope),
-        ),
-    )
+_kernel = kernel(error_model="numpy")
+_inlined = kernel(error_model="numpy", inline="always")
 
 
 @_inlined

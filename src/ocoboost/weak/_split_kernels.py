@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.compiling import kernel
 
 GINI = 0
 INFO_GAIN = 1
@@ -15,7 +15,7 @@ HELLINGER = 2
 
 WEIGHT, MEAN, SQUARES, LOW, HIGH = range(5)  # rows of a column's moments
 
-_kernel = njit(cache=True, nogil=True, error_model="numpy")
+_kernel = kernel(error_model="numpy")
 
 
 @_kernel
@@ -86,7 +86,9 @@ def merit_of_split(
 @_kernel
 def _hellinger(branches: FloatArray) -> float:
     """Distance between the two classes' distributions over the first two branches; 0 where one of them is unknown."""
-    if branches.shape[1] < 2 or branches[:2, :2].min() <= 0.0:
+    if branches.shape[1] < 2:
+        return 0.0
+    if min(branches[0, 0], branches[0, 1], branches[1, 0], branches[1, 1]) <= 0.0:
         return 0.0
     negative = branches[0, 0] + branches[1, 0]
     positive = branches[0, 1] + branches[1, 1]

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numba import njit
 from numpy import empty, int64
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.borrowing import borrowed
+from ocoboost.compiling import kernel
 from ocoboost.weak._wide import NOTHING, wide_add, wide_exp, wide_multiply, wide_ratio
 
 
@@ -44,23 +43,13 @@ def make_room(n_pieces: int, n_classes: int) -> Room:
     return Room(*(Paths(empty(shape), empty(shape, dtype=int64)) for shape in shapes))
 
 
-@njit(cache=True, nogil=True)
-def _borrow(paths: Paths) -> Paths:
-    """The same arrays, for the inside of a kernel (see ``borrowing``)."""
-    return Paths(borrowed(paths.mantissas), borrowed(paths.steps))
-
-
-@njit(cache=True, nogil=True)
+@kernel
 def vote_by_stumps(gains: FloatArray, cells: IntArray, rate: float, room: Room, out: FloatArray) -> None:
     """The share of every label in the total weight of all stumps, for a row in these cells.
 
     ``gains[feature, cell, label]`` is what label has gained in cell so far.
     """
     n_features, n_cells, n_classes = gains.shape
-    # Borrowed here and not by a caller, which takes three times as long; `out` must not be: writes into it are the only
-    # ones that nobody reads (see ``borrowing``).
-    gains = borrowed(gains)
-    room = Room(_borrow(room.left), _borrow(room.right), _borrow(room.cell), _borrow(room.total))
     total = room.total
     total.mantissas[:] = 0.0
     total.steps[:] = NOTHING
@@ -85,14 +74,14 @@ def vote_by_stumps(gains: FloatArray, cells: IntArray, rate: float, room: Room, 
         out[label] = wide_ratio(total.mantissas[0, label], total.steps[0, label], whole, whole_steps)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _weigh(gains: FloatArray, rate: float, out: Paths) -> None:
     """The weight of every label in one cell."""
     for label in range(gains.size):
         out.mantissas[0, label], out.steps[0, label] = wide_exp(rate * gains[label])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pass(cell: Paths, paths: Paths) -> None:
     """Take the paths through a cell: the next one is in the same piece, or opens a later one with any label."""
     n_pieces, n_classes = paths.mantissas.shape
@@ -108,7 +97,7 @@ def _pass(cell: Paths, paths: Paths) -> None:
         opened, opened_steps = wide_add(opened, opened_steps, passed / n_classes, passed_steps)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _meet(left: Paths, right: Paths, cell: Paths, total: Paths) -> None:
     """Join the paths from both sides in the row's cell, and add them up by its label."""
     n_pieces, n_classes = left.mantissas.shape

@@ -6,15 +6,15 @@ feature into at most ``n_pieces`` runs and gives each run a label.
 
 from __future__ import annotations
 
-from numba import njit
 from numpy import argmax, empty, int64
 
 from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.compiling import kernel
 
 STAY = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_to_table(cells: IntArray, gains: FloatArray, table: FloatArray) -> None:
     """Add the gains of every row to its cell of every feature."""
     for row in range(cells.shape[0]):
@@ -23,7 +23,7 @@ def add_to_table(cells: IntArray, gains: FloatArray, table: FloatArray) -> None:
                 table[feature, cells[row, feature], label] += gains[row, label]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_runs(table: FloatArray, n_pieces: int, out: IntArray) -> float:
     """The most that labels in at most ``n_pieces`` runs can gain on one feature; ``out`` is each cell's label.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from ocoboost.compiling import kernel
 
 _STEP = 2.0**512
 _BACK = 2.0**-512
@@ -22,14 +22,14 @@ _LOG_STEP_LOW = 3.773953313365913e-10
 NOTHING = -(2**62)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def wide_exp(x: float) -> tuple[float, int]:
     """e to the power x."""
     steps = math.floor(x / _LOG_STEP + 0.5)
     return math.exp(x - steps * _LOG_STEP_HIGH) * (1.0 - steps * _LOG_STEP_LOW), int(steps)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def wide_add(a: float, a_steps: int, b: float, b_steps: int) -> tuple[float, int]:
     """The sum; a term less than 2**-512 of the other is dropped."""
     if a_steps < b_steps:
@@ -43,7 +43,7 @@ def wide_add(a: float, a_steps: int, b: float, b_steps: int) -> tuple[float, int
     return a, a_steps
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def wide_multiply(a: float, a_steps: int, b: float, b_steps: int) -> tuple[float, int]:
     """The product."""
     product = a * b
@@ -55,7 +55,7 @@ def wide_multiply(a: float, a_steps: int, b: float, b_steps: int) -> tuple[float
     return product, steps
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def wide_ratio(a: float, a_steps: int, b: float, b_steps: int) -> float:
     """a / b as a float, for a at most b."""
     if a_steps == b_steps:

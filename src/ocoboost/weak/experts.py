@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.compiling import kernel
 from ocoboost.encoding import Piece, Row, require_numbers
 from ocoboost.randomness import VOTE, draw_label, uniform
 from ocoboost.weak._stump_kernels import make_room, vote_by_stumps
@@ -88,7 +88,7 @@ class ExpertEnsemble(ABC):
         finish_vote(draw, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def finish_vote(draw: float, out: FloatArray) -> None:
     """Scale shares to sum to one (all alike if there are none); draw a label from them unless ``draw`` is negative."""
     total = out.sum()
@@ -100,7 +100,7 @@ def finish_vote(draw: float, out: FloatArray) -> None:
         out[drawn] = 1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def squared_range(gains: FloatArray) -> float:
     """How far apart a row's gains are, squared; a label that nobody has seen yet would gain 0."""
     return (max(gains.max(), 0.0) - min(gains.min(), 0.0)) ** 2
@@ -177,7 +177,7 @@ class StumpEnsemble(ExpertEnsemble):
         credit_stumps(self.gains[learner], self.totals[learner], row, label_weights)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def credit_stumps(gains: FloatArray, totals: FloatArray, cells: IntArray, label_weights: FloatArray) -> None:
     """Add a row's label weights to its cells."""
     for label in range(label_weights.size):
@@ -246,7 +246,7 @@ class EnumeratedEnsemble(ExpertEnsemble):
         credit_members(self.gains[learner], row, label_weights)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def vote_by_members(gains: FloatArray, labels: IntArray, rate: float, out: FloatArray) -> None:
     """The weight of the members that say each label, relative to the best member's."""
     out[:] = 0.0
@@ -259,7 +259,7 @@ def vote_by_members(gains: FloatArray, labels: IntArray, rate: float, out: Float
             out[labels[member]] += np.exp(rate * (gains[member] - best))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def credit_members(gains: FloatArray, labels: IntArray, label_weights: FloatArray) -> None:
     """Let every member gain what its label weighs."""
     for member in range(gains.size):

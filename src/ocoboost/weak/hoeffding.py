@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.borrowing import IS_COMPILED
+from ocoboost.compiling import IS_COMPILED
 from ocoboost.encoding import TEXT, Piece, Schema
 from ocoboost.randomness import FEATURES, draw_rows
 from ocoboost.weak import _hoeffding_kernels as kernels

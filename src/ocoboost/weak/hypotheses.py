@@ -20,9 +20,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.compiling import kernel
 from ocoboost.errors import InvalidInputError, InvalidParameterError
 
 # A class of a million members takes 8 MB and some milliseconds per row and learner.
@@ -223,7 +223,7 @@ class WeightMatrixClass(EnumeratedClass):
         return said
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _first_argmax(matrices: FloatArray, x: FloatArray, out: IntArray) -> None:
     """The first label of highest score, for every matrix. Summed in feature order: no BLAS decides about ties."""
     for number in range(matrices.shape[0]):

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from numba import njit
 from numba.extending import overload
 
 from ocoboost.arrays import FloatArray
+from ocoboost.compiling import kernel
 from ocoboost.encoding import Piece, Row
 from ocoboost.weak import _hoeffding_kernels, _mondrian_kernels
 from ocoboost.weak.nominal import NominalNumbers
@@ -34,11 +34,6 @@ def _kernels(forest: Any) -> ModuleType:
 # cannot be handed *arguments, and an overload must return a Python function: hence the lambdas.
 
 
-def borrow(forest: Any, scratch: Any) -> Any:
-    """The forest and the scratch room without owners (see ``borrowing``)."""
-    return _kernels(forest).borrow(forest, scratch)
-
-
 def needs_room(forest: Any, learner: int, scratch: Any) -> Any:
     """Whether a learner's next row might need more room than is left."""
     return _kernels(forest).needs_room(forest, learner, scratch)
@@ -56,42 +51,36 @@ def vote_and_learn_row(
     _kernels(forest).vote_and_learn_row(forest, learner, x, label_weights, scratch, n_classes, out)
 
 
-@overload(borrow, strict=False)
-def _choose_borrow(forest: Any, scratch: Any) -> Any:
-    kernel = _kernels(forest).borrow
-    return lambda forest, scratch: kernel(forest, scratch)
-
-
 @overload(needs_room, strict=False)
 def _choose_needs_room(forest: Any, learner: Any, scratch: Any) -> Any:
-    kernel = _kernels(forest).needs_room
-    return lambda forest, learner, scratch: kernel(forest, learner, scratch)
+    chosen = _kernels(forest).needs_room
+    return lambda forest, learner, scratch: chosen(forest, learner, scratch)
 
 
 @overload(vote_row, strict=False)
 def _choose_vote_row(forest: Any, learner: Any, x: Any, scratch: Any, n_classes: Any, out: Any) -> Any:
-    kernel = _kernels(forest).vote_row
-    return lambda forest, learner, x, scratch, n_classes, out: kernel(forest, learner, x, scratch, n_classes, out)
+    chosen = _kernels(forest).vote_row
+    return lambda forest, learner, x, scratch, n_classes, out: chosen(forest, learner, x, scratch, n_classes, out)
 
 
 @overload(vote_and_learn_row, strict=False)
 def _choose_vote_and_learn_row(
     forest: Any, learner: Any, x: Any, label_weights: Any, scratch: Any, n_classes: Any, out: Any
 ) -> Any:
-    kernel = _kernels(forest).vote_and_learn_row
-    return lambda forest, learner, x, label_weights, scratch, n_classes, out: kernel(
+    chosen = _kernels(forest).vote_and_learn_row
+    return lambda forest, learner, x, label_weights, scratch, n_classes, out: chosen(
         forest, learner, x, label_weights, scratch, n_classes, out
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def vote_rows(forest: Any, learner: int, block: FloatArray, scratch: Any, out: FloatArray) -> None:
     """Vote on every row."""
     for row in range(block.shape[0]):
         vote_row(forest, learner, block[row], scratch, out.shape[1], out[row])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def vote_and_learn_rows(
     forest: Any,
     learner: int,
@@ -105,7 +94,8 @@ def vote_and_learn_rows(
     for row in range(first_row, block.shape[0]):
         if needs_room(forest, learner, scratch):
             return row
-        scratch.taught[:] = label_weights[row]
+        for j in range(label_weights.shape[1]):
+            scratch.taught[j] = label_weights[row, j]
         vote_and_learn_row(forest, learner, block[row], scratch.taught, scratch, out.shape[1], out[row])
     return block.shape[0]
 
