@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from river import tree
 
-from ocoboost import MondrianTrees, OnlineAgnosticBoostClassifier
+from ocoboost import HoeffdingTrees, MondrianTrees, OnlineAgnosticBoostClassifier
 from ocoboost.errors import InvalidParameterError
 
 RNG = np.random.default_rng(0)
@@ -25,12 +25,14 @@ def test_mondrian_trees_keep_to_their_memory_and_go_on_learning(max_size):
     assert [ensemble.trees.class_weight.sum() for _, ensemble in model._state.members] > weights
 
 
-def test_the_mixture_shares_its_memory_out_by_the_number_of_trees():
+def test_the_mixture_shares_its_memory_out_by_the_appetite_of_its_trees():
     model = OnlineAgnosticBoostClassifier(budget=20, max_size=1.0, seed=1)
     model.learn_many(X, Y)
     assert model.memory_usage_ <= 2**20
     shares = [ensemble.max_bytes / len(ensemble.trees.n_nodes) for _, ensemble in model._state.members]
-    assert shares == pytest.approx([2**20 / 21] * 6)
+    mondrian, hoeffding = MondrianTrees.appetite, HoeffdingTrees.appetite
+    unit = 2**20 / (12 * mondrian + 9 * hoeffding)
+    assert shares == pytest.approx([unit * mondrian] * 3 + [unit * hoeffding] * 3)
     assert "max_size" not in "".join(model.member_weights_)  # names say what tells the members apart
 
 

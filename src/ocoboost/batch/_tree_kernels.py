@@ -11,7 +11,7 @@ import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch.binning import Codes
-from ocoboost.compiling import kernel
+from ocoboost.compiling import allocating, kernel
 
 # A split must improve on the best so far by more than rounding can: the first of equal ones wins, on every machine.
 MARGIN = 1e-12
@@ -93,6 +93,12 @@ def _purity(part: IntArray, whole: IntArray) -> float:
 
 
 @kernel
+def _copy(weights: IntArray, out: IntArray) -> None:
+    for j in range(out.size):
+        out[j] = weights[j]
+
+
+@kernel
 def find_split(histogram: IntArray, slots: IntArray, best: IntArray, left_weights: IntArray, spare: IntArray) -> None:
     """The split of one node that lowers the Gini impurity most.
 
@@ -129,7 +135,7 @@ def find_split(histogram: IntArray, slots: IntArray, best: IntArray, left_weight
                 best[0] = column
                 best[1] = slot - slots[column]
                 best[2] = 0
-                left_weights[:] = part
+                _copy(part, left_weights)
             if any_missing and slot < missing_slot - 1:
                 for j in range(n_classes):
                     with_missing[j] = part[j] + histogram[missing_slot, j]
@@ -139,10 +145,10 @@ def find_split(histogram: IntArray, slots: IntArray, best: IntArray, left_weight
                     best[0] = column
                     best[1] = slot - slots[column]
                     best[2] = 1
-                    left_weights[:] = with_missing
+                    _copy(with_missing, left_weights)
 
 
-@kernel
+@allocating
 def find_splits(histograms: IntArray, slots: IntArray, best: IntArray, left_weights: IntArray) -> None:
     """``find_split`` for every node."""
     spare = np.empty((3, histograms.shape[2]), dtype=np.int64)

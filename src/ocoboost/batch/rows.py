@@ -14,7 +14,7 @@ import numpy as np
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch import _tree_kernels as kernels
 from ocoboost.batch.tree import Tree
-from ocoboost.compiling import kernel
+from ocoboost.compiling import allocating
 from ocoboost.oco._player_kernels import GRADIENT, step_row
 from ocoboost.oco._player_kernels import begin as begin_games
 from ocoboost.oco.projections import move_two_and_project
@@ -205,7 +205,7 @@ def _drawing_quanta(rows: Rows, players: Players, rules: Rules) -> IntArray:
     return out[:, 0]
 
 
-@kernel
+@allocating
 def step_rows(
     rules: Rules, votes: IntArray, labels: IntArray, stage: int, plays: FloatArray, memory: FloatArray
 ) -> None:
@@ -241,7 +241,7 @@ def step_rows(
         )
 
 
-@kernel
+@allocating
 def _draws(seed: np.uint64, stage: int, n_drawn: int, total: int, first: int, last: int) -> tuple[IntArray, IntArray]:
     """Which of the stage's draws fall into masses first..last - 1, and where in them."""
     numbers = np.empty(n_drawn, dtype=np.int64)
@@ -256,7 +256,7 @@ def _draws(seed: np.uint64, stage: int, n_drawn: int, total: int, first: int, la
     return numbers[:found], targets[:found]
 
 
-@kernel
+@allocating
 def _drawn_labels(seed: np.uint64, stage: int, numbers: IntArray, examples: IntArray, plays: FloatArray) -> IntArray:
     out = np.empty(numbers.size, dtype=np.int64)
     for place in range(numbers.size):

@@ -152,8 +152,10 @@ def replay_rows(
                 loop.n_learners,
                 learner,
             )
-        best = total.min()
-        player_regrets[row] = suffered - (min(best, 0.0) if loop.on_interval else best)
+        best = 0.0 if loop.on_interval else np.inf
+        for j in range(total.size):
+            best = min(best, total[j])
+        player_regrets[row] = suffered - best
 
 
 @kernel(forceinline=True)

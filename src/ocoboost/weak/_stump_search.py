@@ -9,7 +9,7 @@ from __future__ import annotations
 from numpy import argmax, empty, int64
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.compiling import kernel
+from ocoboost.compiling import allocating, kernel
 
 STAY = -1
 
@@ -23,7 +23,7 @@ def add_to_table(cells: IntArray, gains: FloatArray, table: FloatArray) -> None:
                 table[feature, cells[row, feature], label] += gains[row, label]
 
 
-@kernel
+@allocating
 def best_runs(table: FloatArray, n_pieces: int, out: IntArray) -> float:
     """The most that labels in at most ``n_pieces`` runs can gain on one feature; ``out`` is each cell's label.
 

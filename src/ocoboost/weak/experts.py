@@ -103,7 +103,10 @@ def finish_vote(draw: float, out: FloatArray) -> None:
 @kernel
 def squared_range(gains: FloatArray) -> float:
     """How far apart a row's gains are, squared; a label that nobody has seen yet would gain 0."""
-    return (max(gains.max(), 0.0) - min(gains.min(), 0.0)) ** 2
+    highest = lowest = 0.0
+    for gain in gains:
+        highest, lowest = max(highest, gain), min(lowest, gain)
+    return (highest - lowest) ** 2
 
 
 class StumpEnsemble(ExpertEnsemble):
