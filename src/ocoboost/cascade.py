@@ -159,10 +159,10 @@ class Cascade:
             ensemble.vote_and_learn(learner, block, label_weights, votes)
             pool_votes(votes, label_votes, pooled.labels, pooled.distributions)
             shown = label_votes if self.votes == "label" else votes
-            if seen is not None and seen.labels.shape[1] > 0:
-                seen.labels[:, learner] = label_votes.argmax(axis=1)
-            elif seen is not None and seen.distributions.shape[1] > 0:
-                seen.distributions[:, learner] = votes
+            if seen is not None and len(seen.labels) > 0:
+                seen.labels[learner] = label_votes.argmax(axis=1)
+            elif seen is not None and len(seen.distributions) > 0:
+                seen.distributions[learner] = votes
             gradients(self.regime.code, shown, labels, self.gamma, slopes)  # l_t^i, line 9
             player.step(game, plays, memory, slopes, step_size, learner)  # p_t^{i+1}, line 8
         return pooled

@@ -104,7 +104,7 @@ def learn_pipelined(
 
     def learn(rows: slice, learners: tuple[int, int], scratch: Any, room: Any) -> None:
         reached = np.array([learners[0], 0])
-        part, part_of_block = type(games)._make(array[rows] for array in games), block[rows]
+        part, part_of_block = games.part(rows), block[rows]
         while True:
             with gate.shared():
                 done = learn_block(

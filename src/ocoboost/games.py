@@ -35,7 +35,7 @@ class Loop(NamedTuple):
 
 
 class Games(NamedTuple):
-    """A block of rows and the state of their games; axis 0 is the row."""
+    """A block of rows and the state of their games; axis 0 is the row, but of what is seen."""
 
     labels: IntArray
     weights: FloatArray
@@ -45,19 +45,36 @@ class Games(NamedTuple):
     distribution_votes: FloatArray  # pooled
     seen_labels: IntArray  # see ``Seen``
     seen_distributions: FloatArray
+    first_seen: int = 0  # where the first row is among them
+
+    def part(self, rows: slice) -> Games:
+        """Some of the rows."""
+        return self._replace(
+            labels=self.labels[rows],
+            weights=self.weights[rows],
+            plays=self.plays[rows],
+            memory=self.memory[rows],
+            label_votes=self.label_votes[rows],
+            distribution_votes=self.distribution_votes[rows],
+            first_seen=self.first_seen + rows.start,
+        )
 
 
 class Seen(NamedTuple):
-    """What the players saw of every learner, if anyone wants to know; axis 1 is the learner, and empty otherwise."""
+    """What the players saw of every learner, if anyone wants to know; axis 0 is the learner, and empty otherwise.
 
-    labels: IntArray  # (rows, learners)
-    distributions: FloatArray  # (rows, learners, classes)
+    Learners take a block one after another, so this is the order in which votes come: in another one, recording
+    distributions took 8 % of a run (Segment, 100 Hoeffding trees).
+    """
+
+    labels: IntArray  # (learners, rows)
+    distributions: FloatArray  # (learners, rows, classes)
 
     @classmethod
     def room(cls, n_rows: int, n_learners: int, n_classes: int, kind: str) -> Seen:
         """Room for the votes of the kind that the players see; no learners, no room."""
         n_labels = n_learners if kind == "label" else 0
-        return cls(np.empty((n_rows, n_labels), dtype=np.int32), np.empty((n_rows, n_learners - n_labels, n_classes)))
+        return cls(np.empty((n_labels, n_rows), dtype=np.int32), np.empty((n_learners - n_labels, n_rows, n_classes)))
 
 
 class Poll(NamedTuple):
@@ -100,7 +117,7 @@ def play_on(
 ) -> None:
     play = games.plays[row]
     best = pool_row(games.label_votes, games.distribution_votes, row, n_classes, vote)
-    keep_row(games.seen_labels, games.seen_distributions, row, learner, n_classes, best, vote)
+    keep_row(games.seen_labels, games.seen_distributions, games.first_seen + row, learner, n_classes, best, vote)
     if loop.sees_labels:
         for j in range(n_classes):
             vote[j] = 0.0
@@ -159,8 +176,8 @@ def keep_row(
     vote: FloatArray,
 ) -> None:
     """Keep a vote if there is room for it."""
-    if seen_labels.shape[1] > 0:
-        seen_labels[row, learner] = best
-    elif seen_distributions.shape[1] > 0:
+    if seen_labels.shape[0] > 0:
+        seen_labels[learner, row] = best
+    elif seen_distributions.shape[0] > 0:
         for j in range(n_classes):
-            seen_distributions[row, learner, j] = vote[j]
+            seen_distributions[learner, row, j] = vote[j]

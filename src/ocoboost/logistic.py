@@ -55,6 +55,10 @@ class Scores(NamedTuple):
     shares: FloatArray  # (rows, classes) weights of the experts that say each label, over exp(-fewest)
     fewest: FloatArray  # (rows,) mistakes of the experts so far
 
+    def part(self, rows: slice) -> Scores:
+        """Some of the rows."""
+        return Scores._make(array[rows] for array in self)
+
 
 @_kernel
 def logistic(z: float) -> float:

@@ -56,6 +56,10 @@ class Counts(NamedTuple):
     present: FloatArray  # the potential of these votes
     raised: FloatArray  # the potential if the next vote is right
 
+    def part(self, rows: slice) -> Counts:
+        """Some of the rows."""
+        return Counts._make(array[rows] for array in self)
+
 
 @_kernel
 def teach(loop: Majority, games: Counts, room: Room, row: int, number: int, learner: int, out: FloatArray) -> None:

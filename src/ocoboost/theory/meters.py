@@ -193,10 +193,10 @@ def _seen_shares(stretch: Stretch, cascade: Cascade) -> FloatArray:
     """Each label's share of the votes that the players saw."""
     seen, n_classes = stretch.heard.seen, stretch.rows.n_classes
     if cascade.votes == "distribution":
-        shares: FloatArray = seen.distributions.sum(axis=1) / cascade.n_learners
+        shares: FloatArray = seen.distributions.sum(axis=0) / cascade.n_learners
         return shares
-    n_rows = len(seen.labels)
-    places = np.arange(n_rows)[:, None] * n_classes + seen.labels
+    n_rows = seen.labels.shape[1]
+    places = np.arange(n_rows) * n_classes + seen.labels
     counts = np.bincount(places.ravel(), minlength=n_rows * n_classes).reshape(n_rows, n_classes)
     return counts / cascade.n_learners
 

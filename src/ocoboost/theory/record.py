@@ -99,7 +99,8 @@ class Record:
         pairs = zip(self.rows, self.tapes[member], strict=False)  # a block that failed is on some tapes only
         for n_classes, group in groupby(pairs, key=lambda pair: pair[0].n_classes):
             rows, heard = zip(*group, strict=True)
-            seen = Seen(*(np.concatenate(arrays) for arrays in zip(*(block.seen for block in heard), strict=True)))
+            votes = zip(*(block.seen for block in heard), strict=True)
+            seen = Seen(*(np.concatenate(arrays, axis=1) for arrays in votes))
             mixed = [block.chances for block in rows if block.chances is not None]
             yield Stretch(
                 Rows(

@@ -52,11 +52,10 @@ def tally(cascade: Cascade, stretch: Stretch, rival_labels: IntArray) -> Tally:
     """Play a stretch again and add up gains: of the votes, of a rival who says ``rival_labels``, and of the labels."""
     rows = stretch.rows
     games = cascade.begin(rows.labels, rows.weights, rows.n_classes, stretch.heard.seen)
-    out = Tally(np.empty(len(rows.labels)), np.zeros((cascade.n_learners, N_SUMS)))
-    n_classes, n_coordinates = rows.n_classes, games.plays.shape[1]
-    room = Room(*(np.empty(size) for size in (n_classes, n_classes, n_coordinates, n_coordinates)))
+    out = Tally(np.zeros(len(rows.labels)), np.zeros((cascade.n_learners, N_SUMS)))
+    room = Room(*(np.zeros(size) for size in (rows.n_classes, rows.n_classes, games.plays.shape[1], games.plays.shape)))
     if len(rows.labels) > 0:
-        replay_rows(cascade.loop(n_classes), games, room, rows.first_row, rival_labels, *out)
+        replay(cascade.loop(rows.n_classes), games, room, rows.first_row, rival_labels, *out)
     return out
 
 
@@ -69,7 +68,7 @@ def lessons(cascade: Cascade, stretch: Stretch) -> Iterator[Lesson]:
     slopes, draws, ones = np.empty_like(games.plays), np.zeros(len(rows.labels)), np.ones(len(rows.labels))
     labels_as_votes = np.eye(rows.n_classes)
     for learner in range(cascade.n_learners):
-        votes = labels_as_votes[seen.labels[:, learner]] if cascade.votes == "label" else seen.distributions[:, learner]
+        votes = labels_as_votes[seen.labels[learner]] if cascade.votes == "label" else seen.distributions[learner]
         lesson = Lesson(votes, np.empty_like(votes), np.empty_like(votes))
         if is_random:
             draw_rows(cascade.seed, RELABEL, rows.first_row, learner, draws)
@@ -81,16 +80,16 @@ def lessons(cascade: Cascade, stretch: Stretch) -> Iterator[Lesson]:
 
 
 class Room(NamedTuple):
-    """What a replay needs for one cell."""
+    """What a replay needs."""
 
     vote: FloatArray  # this and the next: (classes,)
     taught: FloatArray
-    slope: FloatArray  # this and the next: one number per coordinate of a play
-    total: FloatArray
+    slope: FloatArray  # one number per coordinate of a play
+    totals: FloatArray  # of the slopes, the same for every row
 
 
 @kernel(error_model="numpy")
-def replay_rows(
+def replay(
     loop: Loop,
     games: Games,
     room: Room,
@@ -99,27 +98,18 @@ def replay_rows(
     player_regrets: FloatArray,
     sums: FloatArray,
 ) -> None:
-    """Row by row through all learners; ``sums`` has shape (learners, N_SUMS)."""
-    vote, taught, slope, total = room
-    for row in range(games.labels.size):
-        play, memory, label, weight = games.plays[row], games.memory[row], games.labels[row], games.weights[row]
-        rival = rival_labels[row]
-        total[:] = 0.0
-        vote[:] = 0.0
-        previous = 0
-        suffered = 0.0
-        for learner in range(loop.n_learners):
-            if loop.sees_labels:
-                said = games.seen_labels[row, learner]
-                vote[previous] = 0.0
-                vote[said] = 1.0
-                previous = said
-                met_meant = meant_for(loop.regime, play, label, said)
-            else:
-                met_meant = 0.0
-                for j in range(vote.size):
-                    vote[j] = games.seen_distributions[row, learner, j]
-                    met_meant += vote[j] * meant_for(loop.regime, play, label, j)
+    """Learner by learner over all rows; ``sums`` has shape (learners, N_SUMS), and it and the regrets begin at zero."""
+    vote, taught, slope, totals = room
+    for learner in range(loop.n_learners):
+        for row in range(games.labels.size):
+            play, label, weight, rival = games.plays[row], games.labels[row], games.weights[row], rival_labels[row]
+            met_meant = 0.0
+            for j in range(vote.size):
+                if loop.sees_labels:
+                    vote[j] = 1.0 if j == games.seen_labels[learner, row] else 0.0
+                else:
+                    vote[j] = games.seen_distributions[learner, row, j]
+                met_meant += vote[j] * meant_for(loop.regime, play, label, j)
             own = meant_for(loop.regime, play, label, label)
             mass_meant = 1.0 if loop.regime == AGNOSTIC else own
             rival_met_meant = meant_for(loop.regime, play, label, rival) if rival >= 0 else 0.0
@@ -139,23 +129,24 @@ def replay_rows(
 
             gradient_row(loop.regime, vote, label, loop.gamma, slope)
             for j in range(slope.size):
-                suffered += slope[j] * play[j]
-                total[j] += slope[j]
+                player_regrets[row] += slope[j] * play[j]
+                totals[row, j] += slope[j]
             step_row(
                 loop.player,
                 loop.on_interval,
                 play,
-                memory,
+                games.memory[row],
                 slope,
                 loop.step_size,
                 loop.gradient_range,
                 loop.n_learners,
                 learner,
             )
+    for row in range(games.labels.size):
         best = 0.0 if loop.on_interval else np.inf
-        for j in range(total.size):
-            best = min(best, total[j])
-        player_regrets[row] = suffered - best
+        for j in range(slope.size):
+            best = min(best, totals[row, j])
+        player_regrets[row] -= best
 
 
 @kernel(forceinline=True)
