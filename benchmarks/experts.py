@@ -21,20 +21,21 @@ from river import preprocessing
 
 from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier, StumpExperts
 from ocoboost.bench import datasets
-from ocoboost.encoding import NumberRows, Piece, Schema
-from ocoboost.weak.experts import EnumeratedEnsemble, ExpertEnsemble
-from ocoboost.weak.hypotheses import EnumeratedClass
-from ocoboost.weak.rates import LearningRate
-from ocoboost.weak.stumps import StumpClass, find_cells
+from ocoboost.data.rows import NumberRows
+from ocoboost.data.schema import Block, Schema
+from ocoboost.learners.experts.ensemble import EnumeratedEnsemble, ExpertEnsemble
+from ocoboost.learners.experts.hypotheses import EnumeratedClass
+from ocoboost.learners.experts.rates import LearningRate
+from ocoboost.learners.experts.stumps import StumpClass, find_cells
 
 Labels = Callable[[int, np.ndarray, np.ndarray, np.random.Generator], int]
 
 
-def piece(X: np.ndarray) -> Piece:
+def piece(X: np.ndarray) -> Block:
     rows, schema = NumberRows(list(range(X.shape[1])), X), Schema()
     for additions in schema.plan(rows).values():
         schema.apply(additions)
-    return Piece(rows, schema)
+    return Block(rows, schema)
 
 
 # -- speed -----------------------------------------------------------------------------------------------------------

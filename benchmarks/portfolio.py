@@ -19,7 +19,7 @@ from sklearn import datasets as bundled
 
 from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier
 from ocoboost.bench import datasets, noise
-from ocoboost.online.portfolio import default_members
+from ocoboost.online.members import default_members
 
 Stream = list[tuple[dict[Any, Any], Any]]
 

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ocoboost.bench import datasets, jobs, paper, reproduce
+from ocoboost.bench import reproduction_page as reproduction
 from ocoboost.bench.jobs import Job, Result
-from ocoboost.report import Section, Table, markdown, provenance, reproduction, write
+from ocoboost.report import Section, Table, markdown, provenance, write
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 FOLDER, PAGE = DOCS / "reproduction", DOCS / "reproduction.md"

@@ -28,9 +28,9 @@ from river import tree
 
 from ocoboost import AdaBoostOLMClassifier, HoeffdingTrees, OnlineAgnosticBoostClassifier, OnlineMBBMClassifier
 from ocoboost.bench import datasets
-from ocoboost.cascade import Answers
-from ocoboost.online.protocol import StreamClassifier
-from ocoboost.online.state import State
+from ocoboost.cascade.cascade import Answers
+from ocoboost.stream.protocol import StreamClassifier
+from ocoboost.stream.state import State
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 STORE, PAGE = DOCS / "rivals.jsonl", DOCS / "rivals.md"

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from ocoboost.cli.run import Model, make_model
-from ocoboost.stream import runner
+from ocoboost.run import runner
 
 N_FEATURES = 20
 FIRST_ROWS = 10_000  # memory is counted from here on

@@ -390,7 +390,7 @@ def bytes_per_tree(data: Data) -> float:
 
 
 def documented_bytes(data: Data) -> float:
-    trees = taught(data)._state.members[0].ensemble.trees
+    trees = taught(data)._state.engine.cascades[0].ensemble.trees
     slots, nodes, k = trees.free.shape[1], trees.nodes.shape[1], len(data.classes)
     d = -(-data.X.shape[1] // 4) * 4
     return 8.0 * (slots * (5 * d * k + 1) + nodes * (12 + 2 * k) + 2 + d)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ocoboost.weak.rates import LearningRate
+from ocoboost.learners.experts.rates import LearningRate
 
 
 class Exponential:

@@ -163,8 +163,8 @@ def potential(n: int, gaps: tuple[int, ...], gamma: Fraction) -> Fraction:
 
 def potential_by_coefficients(n: int, gaps: tuple[int, ...], gamma: Fraction) -> Fraction:
     """The same by the finite formula: sum over the true label's votes, coefficient of a product of polynomials."""
-    n_rivals = len(gaps)
-    chance = gamma + (1 - gamma) / (n_rivals + 1)
+    n_others = len(gaps)
+    chance = gamma + (1 - gamma) / (n_others + 1)
     ahead = Fraction(0)
     for c in range(n + 1):
         m = n - c
@@ -175,7 +175,7 @@ def potential_by_coefficients(n: int, gaps: tuple[int, ...], gamma: Fraction) ->
         for bound in bounds:
             series = [Fraction(int(j <= bound), math.factorial(j)) for j in range(m + 1)]
             product = [sum((product[i] * series[j - i] for i in range(j + 1)), Fraction(0)) for j in range(m + 1)]
-        inside = product[m] * math.factorial(m) / n_rivals**m
+        inside = product[m] * math.factorial(m) / n_others**m
         ahead += math.comb(n, c) * chance**c * (1 - chance) ** m * inside
     return 1 - ahead
 

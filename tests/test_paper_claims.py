@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from ocoboost.cascade import Cascade
+from ocoboost.cascade.cascade import Cascade
+from ocoboost.cascade.regimes import AGNOSTIC, REALIZABLE, Regime, gradient_row
 from ocoboost.oco.domains import Simplex, UnitInterval
 from ocoboost.oco.losses import agnostic_gradient, realizable_gradient
 from ocoboost.oco.players import PLAYERS, Game
 from ocoboost.oco.projections import project_onto_simplex
 from ocoboost.randomness import RELABEL, draw_label, uniform
-from ocoboost.regimes import AGNOSTIC, REALIZABLE, Regime, gradient_row
 from strategies import PLAYER_NAMES
 
 GAMMAS = [0.01, 0.1, 0.3, 0.5, 0.9, 1.0]
@@ -287,6 +287,6 @@ def tree_votes() -> tuple[np.ndarray, np.ndarray]:
     votes = np.empty((len(rows), len(state.labels)))
     columns = []
     for learner in range(10):
-        state.members[0].ensemble.vote(learner, block, votes)
+        state.engine.cascades[0].ensemble.vote(learner, block, votes)
         columns.append(votes.argmax(axis=1))
     return np.array(columns).T, state.labels.indices([y for _, y in rows])

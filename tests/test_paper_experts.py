@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ocoboost import FiniteExperts, LittlestoneExperts, MatrixExperts, StumpExperts
-from ocoboost.cascade import Cascade
-from ocoboost.regimes import AGNOSTIC, Regime
-from ocoboost.weak.hypotheses import WeightMatrixClass
-from ocoboost.weak.rates import LearningRate, competitive_bound, competitive_ratio
-from ocoboost.weak.stumps import StumpClass
+from ocoboost.cascade.cascade import Cascade
+from ocoboost.cascade.regimes import AGNOSTIC, Regime
+from ocoboost.learners.experts.hypotheses import WeightMatrixClass
+from ocoboost.learners.experts.rates import LearningRate, competitive_bound, competitive_ratio
+from ocoboost.learners.experts.stumps import StumpClass
 
 TABLE = [[0, 1, 2, 2], [0, 0, 2, 1], [1, 1, 1, 1], [2, 2, 0, 0], [0, 1, 2, 0]]
 
@@ -55,13 +55,13 @@ def run(learner, points, choose):
 
 
 def piece(rows):
-    from ocoboost.encoding import Piece, Schema
-    from ocoboost.tables import read_rows
+    from ocoboost.data.schema import Block, Schema
+    from ocoboost.data.tables import read_rows
 
     read, schema = read_rows(rows), Schema()
     for additions in schema.plan(read).values():
         schema.apply(additions)
-    return Piece(read, schema)
+    return Block(read, schema)
 
 
 def log_experts(ensemble, n_rows):

@@ -12,21 +12,16 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from ocoboost import (
-    HoeffdingTrees,
-    OnlineAgnosticBoostClassifier,
-    OnlineRealizableBoostClassifier,
-    StumpExperts,
-)
+from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier, StumpExperts
 from ocoboost.bench import synthetic
-from ocoboost.cascade import Cascade
+from ocoboost.cascade.cascade import Cascade
+from ocoboost.cascade.regimes import AGNOSTIC, REALIZABLE, Regime
+from ocoboost.learners.experts.stumps import StumpClass
 from ocoboost.oco.domains import Simplex
 from ocoboost.oco.players import PLAYERS, Game
-from ocoboost.regimes import AGNOSTIC, REALIZABLE, Regime
 from ocoboost.theory import bounds
 from ocoboost.theory.checks import check, check_run
 from ocoboost.theory.conditions import AgnosticBatch, Asymmetric, Guessing, OneVsAll, OneVsOne, Plain, RealizableBatch
-from ocoboost.weak.stumps import StumpClass
 
 CLASSES = synthetic.RULE_CLASSES
 STUMPS = StumpClass(n_features=3, n_classes=3, n_cells=synthetic.RULE_CELLS)
@@ -75,7 +70,7 @@ def test_theorem_1_regret_bound(stream):
     half = bounds.agnostic_mistake_regret_bound(
         weak_regret=weak_regret, player_regret=player_regret, gamma=1.0, n_rounds=n_rows, n_learners=n_learners
     )
-    assert_mean_at_most([report.rival_accuracy - report.accuracy for report in reports], half)
+    assert_mean_at_most([report.comparator_accuracy - report.accuracy for report in reports], half)
 
 
 CONDITIONS = {

@@ -9,21 +9,24 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ocoboost import registry
+
 if TYPE_CHECKING:
     from ocoboost.batch.agnostic import AgnosticBoostClassifier
     from ocoboost.batch.histogram_tree import HistogramTreeClassifier
     from ocoboost.batch.realizable import RealizableBoostClassifier
+    from ocoboost.learners.experts.classifier import StumpExperts
+    from ocoboost.learners.experts.finite import FiniteExperts, LittlestoneExperts, MatrixExperts
+    from ocoboost.learners.hoeffding.classifier import HoeffdingTrees
+    from ocoboost.learners.mondrian.classifier import MondrianTrees
     from ocoboost.online.adaboost_olm import AdaBoostOLMClassifier
     from ocoboost.online.agnostic import OnlineAgnosticBoostClassifier
-    from ocoboost.online.experts import StumpExperts
-    from ocoboost.online.finite_experts import FiniteExperts, LittlestoneExperts, MatrixExperts
-    from ocoboost.online.hoeffding import HoeffdingTrees
+    from ocoboost.online.boost import OnlineBoostClassifier
     from ocoboost.online.mbbm import OnlineMBBMClassifier
-    from ocoboost.online.mondrian import MondrianTrees
     from ocoboost.online.realizable import OnlineRealizableBoostClassifier
     from ocoboost.saving.model import load, save
 
-__all__ = [
+__all__ = [  # the registry's models, written out for type checkers
     "AdaBoostOLMClassifier",
     "AgnosticBoostClassifier",
     "FiniteExperts",
@@ -33,6 +36,7 @@ __all__ = [
     "MatrixExperts",
     "MondrianTrees",
     "OnlineAgnosticBoostClassifier",
+    "OnlineBoostClassifier",
     "OnlineMBBMClassifier",
     "OnlineRealizableBoostClassifier",
     "RealizableBoostClassifier",
@@ -41,23 +45,7 @@ __all__ = [
     "save",
 ]
 
-_HOMES = {
-    "AdaBoostOLMClassifier": "ocoboost.online.adaboost_olm",
-    "AgnosticBoostClassifier": "ocoboost.batch.agnostic",
-    "FiniteExperts": "ocoboost.online.finite_experts",
-    "HistogramTreeClassifier": "ocoboost.batch.histogram_tree",
-    "HoeffdingTrees": "ocoboost.online.hoeffding",
-    "LittlestoneExperts": "ocoboost.online.finite_experts",
-    "MatrixExperts": "ocoboost.online.finite_experts",
-    "MondrianTrees": "ocoboost.online.mondrian",
-    "OnlineAgnosticBoostClassifier": "ocoboost.online.agnostic",
-    "OnlineMBBMClassifier": "ocoboost.online.mbbm",
-    "OnlineRealizableBoostClassifier": "ocoboost.online.realizable",
-    "RealizableBoostClassifier": "ocoboost.batch.realizable",
-    "StumpExperts": "ocoboost.online.experts",
-    "load": "ocoboost.saving.model",
-    "save": "ocoboost.saving.model",
-}
+_HOMES = {model.name: model.home for model in registry.OURS} | dict.fromkeys(("load", "save"), "ocoboost.saving.model")
 
 
 def __getattr__(name: str) -> Any:

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+
+
+def checked_like(array: Any, other: FloatArray, name: str) -> FloatArray:
+    """An array from a file, if it has the type and shape of ``other`` and holds finite numbers only."""
+    if not isinstance(array, np.ndarray) or array.dtype != other.dtype or array.shape != other.shape:
+        raise ValueError(f"invalid {name}: expected {other.dtype} numbers of shape {other.shape}")
+    if not np.all(np.isfinite(array)):
+        raise ValueError(f"invalid {name}: not all numbers are finite")
+    return array
+
+
+def checked_count(value: Any, name: str) -> int:
+    """A count from a file."""
+    if type(value) is not int or not 0 <= value < 2**62:
+        raise ValueError(f"invalid {name}: {value!r}")
+    return value

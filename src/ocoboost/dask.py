@@ -28,7 +28,7 @@ from ocoboost.batch.distributed import Block, LostRowsError, gather, prepare
 from ocoboost.batch.histogram_tree import HistogramTreeClassifier
 from ocoboost.batch.learners import WeakLearner
 from ocoboost.batch.realizable import RealizableBoostClassifier as LocalRealizableBoostClassifier
-from ocoboost.parameters import invalid
+from ocoboost.data.parameters import invalid
 
 __all__ = ["AgnosticBoostClassifier", "LostRowsError", "RealizableBoostClassifier"]
 

@@ -17,8 +17,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ocoboost.online.agnostic import OnlineAgnosticBoostClassifier
-from ocoboost.online.protocol import StreamClassifier
+from ocoboost.online.boost import OnlineBoostClassifier as Mixture
+from ocoboost.stream.protocol import StreamClassifier
 
 _PREFIX = "booster__"
 
@@ -33,7 +33,7 @@ class OnlineBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     ----------
     booster
         Any booster or forest of this package for streams; it is cloned, never changed. None stands for
-        ``OnlineAgnosticBoostClassifier()``. Its parameters can be searched as ``booster__gamma`` and so on.
+        ``ocoboost.OnlineBoostClassifier()``, the mixture. Its parameters can be searched as ``booster__budget`` and so on.
     random_state
         The seed of a booster that has none.
 
@@ -115,7 +115,7 @@ class OnlineBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     # -- inside --------------------------------------------------------------------------------------------------
 
     def _template(self) -> StreamClassifier:
-        booster = OnlineAgnosticBoostClassifier() if self.booster is None else self.booster
+        booster = Mixture() if self.booster is None else self.booster
         if not isinstance(booster, StreamClassifier):
             raise TypeError(
                 f"OnlineBoostClassifier: booster must be one of ocoboost's online classifiers or None, got {booster!r}."

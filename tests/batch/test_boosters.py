@@ -21,8 +21,8 @@ from ocoboost import AgnosticBoostClassifier, HistogramTreeClassifier, Realizabl
 from ocoboost.batch.game import AgnosticPayoff, RealizablePayoff, RowPlayers, play
 from ocoboost.batch.learners import TreeLearner
 from ocoboost.batch.rows import Lesson, Rows, count
+from ocoboost.cascade.regimes import REALIZABLE
 from ocoboost.oco.players import PLAYERS
-from ocoboost.regimes import REALIZABLE
 from strategies import PLAYER_NAMES
 
 BOOSTERS = [AgnosticBoostClassifier, RealizableBoostClassifier]

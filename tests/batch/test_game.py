@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from ocoboost.batch.game import AgnosticPayoff, RealizablePayoff, RowPlayers, payoff_value, play, worst_value
+from ocoboost.cascade.regimes import AGNOSTIC, REALIZABLE, Regime
 from ocoboost.oco.domains import Simplex
 from ocoboost.oco.players import PLAYERS, Game
-from ocoboost.regimes import AGNOSTIC, REALIZABLE, Regime
 from strategies import PLAYER_NAMES
 
 

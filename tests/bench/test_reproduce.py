@@ -114,5 +114,5 @@ def test_other_code_finds_no_old_runs(tmp_path, monkeypatch):
 def test_a_run_can_be_accounted_for():
     (job,) = reproduce.accounts(reproduce.Settings(("balance",)))
     result = reproduce.run_on(ROWS, {**job, "n_learners": 4})
-    assert [name for name, _ in result["account"]][:3] == ["rival", "booster", "regret"]
+    assert [name for name, _ in result["account"]][:3] == ["comparator", "booster", "regret"]
     assert reproduce.accounts(reproduce.Settings.quick(("balance",), 1)) == []

@@ -7,7 +7,7 @@ import pytest
 
 from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier
 from ocoboost.bench import synthetic
-from ocoboost.weak.stumps import StumpClass
+from ocoboost.learners.experts.stumps import StumpClass
 
 STUMPS = StumpClass(n_features=3, n_classes=3, n_cells=synthetic.RULE_CELLS)
 

@@ -16,7 +16,6 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from learners import Bins, Fragile, Weightless
 from ocoboost import (
     AdaBoostOLMClassifier,
     OnlineAgnosticBoostClassifier,
@@ -24,6 +23,7 @@ from ocoboost import (
     OnlineRealizableBoostClassifier,
 )
 from ocoboost.errors import BrokenModelError, InvalidInputError, InvalidParameterError, WeakLearnerError
+from toy_learners import Bins, Fragile, Weightless
 
 BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier]
 GOOD = {"a": 1.0, "b": 2.0}

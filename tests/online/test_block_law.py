@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from river import tree
 
-from learners import Bins, Weightless
 from ocoboost import (
     AdaBoostOLMClassifier,
     HoeffdingTrees,
@@ -20,6 +19,7 @@ from ocoboost import (
 from ocoboost.bench import datasets
 from strategies import PLAYER_NAMES, cuts, streams
 from strategies import settings as booster_settings
+from toy_learners import Bins, Weightless
 
 BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier]
 RIVALS = [OnlineMBBMClassifier, AdaBoostOLMClassifier]
@@ -117,7 +117,7 @@ def test_any_number_of_threads_gives_the_same_bits(booster):
     predictions = [model.predict_learn_many(X, y) for model in models]
     assert all(prediction == predictions[0] for prediction in predictions)
     assert all(learned(model) == learned(models[0]) for model in models)
-    assert models[0]._state.members[0].ensemble.trees.n_nodes.max() > 3
+    assert models[0]._state.engine.cascades[0].ensemble.trees.n_nodes.max() > 3
 
 
 @pytest.mark.parametrize("booster", BOOSTERS)
@@ -140,7 +140,7 @@ def test_river_trees_that_split_obey_the_law(booster):
     many = one.clone()
     predictions = row_by_row(one, [(x, label, 1.0) for x, label in rows])
     assert predictions == many.predict_learn_many(X[:150], y[:150]) + many.predict_learn_many(X[150:], y[150:])
-    assert any(model.n_nodes > 1 for model in one._state.members[0].ensemble.learners)
+    assert any(model.n_nodes > 1 for model in one._state.engine.cascades[0].ensemble.learners)
     probabilities = [one.predict_proba_one(x) for x in X]
     assert probabilities == [many.predict_proba_one(x) for x in X]
     frame = many.predict_proba_many(pd.DataFrame(X))
@@ -205,4 +205,4 @@ def test_any_number_of_threads_gives_the_rivals_the_same_bits(booster, mode):
     predictions = [model.predict_learn_many(X, y) for model in models]
     assert all(prediction == predictions[0] for prediction in predictions)
     assert all(learned(model) == learned(models[0]) for model in models)
-    assert models[0]._state.members[0].ensemble.trees.n_nodes.max() > 3
+    assert models[0]._state.engine.cascades[0].ensemble.trees.n_nodes.max() > 3

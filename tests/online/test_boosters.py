@@ -17,12 +17,13 @@ import pytest
 from river import compose, ensemble, evaluate, forest, metrics, naive_bayes, preprocessing, stream, tree
 
 import naive
-from learners import Bins, Weightless
-from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier, tables
+from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier
 from ocoboost.bench import datasets
+from ocoboost.data import tables
 from ocoboost.oco.players import PLAYERS
 from ocoboost.randomness import derive_seed
 from strategies import PLAYER_NAMES
+from toy_learners import Bins, Weightless
 
 BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier]
 REGIMES = {OnlineAgnosticBoostClassifier: "agnostic", OnlineRealizableBoostClassifier: "realizable"}
@@ -94,9 +95,9 @@ def test_weight_two_is_not_weight_one_and_weight_zero_teaches_nothing(booster):
     plain.learn_many(X, Y)
     heavy.learn_many(X, Y, w=[2.0] * len(X))
     mute.learn_many(X, Y, w=np.zeros(len(X)))
-    first, second = (model._state.members[0].ensemble.learners[0].counts for model in (plain, heavy))
+    first, second = (model._state.engine.cascades[0].ensemble.learners[0].counts for model in (plain, heavy))
     assert {label: 2 * count for label, count in first["all"].items()} == pytest.approx(second["all"])
-    assert mute._state.members[0].ensemble.learners[0].counts == {}
+    assert mute._state.engine.cascades[0].ensemble.learners[0].counts == {}
     assert mute.n_rows_ == len(X)
 
 
@@ -251,7 +252,7 @@ def test_extreme_gammas_and_steps_stay_finite(booster, player, step_size):
         model.learn_many(X[:20], Y[:20])
         for x in X[:5]:
             assert sum(model.predict_proba_one(x).values()) == pytest.approx(1.0)
-        for learner in model._state.members[0].ensemble.learners:
+        for learner in model._state.engine.cascades[0].ensemble.learners:
             assert all(math.isfinite(count) for counts in learner.counts.values() for count in counts.values())
 
 
@@ -260,7 +261,7 @@ def test_seeds_reach_learners_listed_inside_a_learner():
     models = [OnlineAgnosticBoostClassifier(voting, n_learners=2, seed=1) for _ in range(2)]
     for model in models:
         model.learn_many(X, Y)
-    seeds = {inner.seed for learner in models[0]._state.members[0].ensemble.learners for inner in learner.models}
+    seeds = {inner.seed for learner in models[0]._state.engine.cascades[0].ensemble.learners for inner in learner.models}
     assert len(seeds) == 4
     assert models[0].vote_shares_many(X) == models[1].vote_shares_many(X)
 
@@ -345,7 +346,7 @@ def test_clones_have_different_seeds_and_the_booster_is_repeatable():
     models = [model.clone() for model in models]
     for model in models:
         model.learn_many(X, Y)
-    seeds = {learner.seed for learner in models[0]._state.members[0].ensemble.learners}
+    seeds = {learner.seed for learner in models[0]._state.engine.cascades[0].ensemble.learners}
     assert len(seeds) == 3
     assert models[0].predict_proba_many(X) == models[1].predict_proba_many(X)
 
@@ -420,7 +421,7 @@ def test_river_evaluates_it_with_weights():
     weighted = ((x, y, {"w": 0.5}) for x, y in ROWS)
     evaluate.progressive_val_score(weighted, model, metrics.Accuracy())
     assert model.n_rows_ == len(ROWS)
-    assert sum(model._state.members[0].ensemble.learners[0].counts["all"].values()) == pytest.approx(0.5 * len(ROWS))
+    assert sum(model._state.engine.cascades[0].ensemble.learners[0].counts["all"].values()) == pytest.approx(0.5 * len(ROWS))
 
 
 def test_a_stream_of_arrays_works_as_river_reads_it():

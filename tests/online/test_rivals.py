@@ -15,13 +15,14 @@ from hypothesis.extra import numpy as hnp
 from sklearn.linear_model import SGDClassifier
 
 import naive
-from learners import Bins, Fragile, Weightless
-from ocoboost import AdaBoostOLMClassifier, HoeffdingTrees, MondrianTrees, OnlineMBBMClassifier, potentials
+from ocoboost import AdaBoostOLMClassifier, HoeffdingTrees, MondrianTrees, OnlineMBBMClassifier
 from ocoboost.bench import datasets
+from ocoboost.cascade import potentials
+from ocoboost.cascade.mbbm import largest
+from ocoboost.cascade.olm import slope, steepness
 from ocoboost.errors import BrokenModelError, InvalidInputError, InvalidParameterError, WeakLearnerError
-from ocoboost.logistic import slope, steepness
-from ocoboost.majority import largest
 from ocoboost.randomness import derive_seed
+from toy_learners import Bins, Fragile, Weightless
 
 RIVALS = [OnlineMBBMClassifier, AdaBoostOLMClassifier]
 ROWS = datasets.shuffled(datasets.balance(), 1)[:120]
@@ -73,7 +74,7 @@ def test_mbbm_is_its_slow_twin(mode, gamma):
     model = OnlineMBBMClassifier(Bins(), n_learners=N_LEARNERS, gamma=gamma, classes=CLASSES, mode=mode, seed=9)
     np.testing.assert_allclose(shares_before_learning(model), np.array(counts) / N_LEARNERS, atol=1e-12)
     taught = np.sum(lessons, axis=0)
-    learned = [sum(learner.counts.get("all", {}).values()) for learner in model._state.members[0].ensemble.learners]
+    learned = [sum(learner.counts.get("all", {}).values()) for learner in model._state.engine.cascades[0].ensemble.learners]
     np.testing.assert_allclose(learned, taught, rtol=1e-10)
 
 
@@ -137,7 +138,7 @@ def binary_run(booster, **options):
     rows = [(x, y == "L") for x, y in ROWS]
     model = booster(Recorder(), n_learners=N_LEARNERS, classes=[False, True], seed=3, **options)
     model.learn_many([x for x, _ in rows], [y for _, y in rows])
-    learners = model._state.members[0].ensemble.learners
+    learners = model._state.engine.cascades[0].ensemble.learners
     votes = np.array([learner.votes for learner in learners])
     right = np.where(votes == np.array([int(y) for _, y in rows]), 1, -1)
     return model, [learner.lessons for learner in learners], right
@@ -233,7 +234,7 @@ def test_weights_multiply(booster):
     plain.learn_one(X[0], Y[0])
     heavy.learn_one(X[0], Y[0], w=3.0)
     mute.learn_many(X, Y, w=np.zeros(len(X)))
-    lessons = [[learner.lessons for learner in m._state.members[0].ensemble.learners] for m in (plain, heavy, mute)]
+    lessons = [[learner.lessons for learner in m._state.engine.cascades[0].ensemble.learners] for m in (plain, heavy, mute)]
     for once, thrice in zip(*lessons[:2], strict=True):
         np.testing.assert_allclose(3 * np.array(once), thrice, rtol=1e-12)
     assert any(lessons[0])
@@ -255,7 +256,7 @@ def test_one_label_is_learned_as_if_there_were_another(booster):
     assert model.predict_one({"a": 1}) is None
     model.learn_many([{"a": 1}] * 3, ["x"] * 3)
     assert model.predict_proba_one({"a": 1}) == {"x": 1.0}
-    assert any(learner.counts for learner in model._state.members[0].ensemble.learners)
+    assert any(learner.counts for learner in model._state.engine.cascades[0].ensemble.learners)
 
 
 def test_ties_are_broken_as_the_draw_says():
@@ -286,7 +287,7 @@ def test_the_fused_kernel_equals_the_loop_by_parts(booster, learner, mode):
     cascade = parts._state.members[0].cascade
     cascade.learn = cascade.learn_by_parts
     assert fused.predict_learn_many(block, labels) == parts.predict_learn_many(block, labels)
-    for one, other in zip(fused._state.members[0].ensemble.trees, parts._state.members[0].ensemble.trees, strict=True):
+    for one, other in zip(fused._state.engine.cascades[0].ensemble.trees, parts._state.engine.cascades[0].ensemble.trees, strict=True):
         assert one.tobytes() == other.tobytes()
     if booster is AdaBoostOLMClassifier:
         assert fused.alphas_.tobytes() == parts.alphas_.tobytes()
@@ -297,7 +298,7 @@ def test_the_fused_kernel_equals_the_loop_by_parts(booster, learner, mode):
 def test_learners_without_weights_are_taught_with_half_the_weight_as_a_probability(booster):
     model = booster(Weightless(), n_learners=20, classes=CLASSES, seed=1)
     model.learn_many(X, Y)
-    taught = [sum(learner.counts.get("all", {}).values()) for learner in model._state.members[0].ensemble.learners]
+    taught = [sum(learner.counts.get("all", {}).values()) for learner in model._state.engine.cascades[0].ensemble.learners]
     assert all(count == int(count) for count in taught)
     assert 0.1 * len(X) < np.mean(taught) < 0.8 * len(X)
     with pytest.raises(InvalidInputError, match="takes no weights"):

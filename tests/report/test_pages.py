@@ -11,7 +11,9 @@ import pytest
 
 import browser
 from ocoboost.bench import compare, datasets, jobs, paper, reproduce
-from ocoboost.report import Figure, comparison, provenance, render, reproduction, write
+from ocoboost.bench import comparison_page as comparison
+from ocoboost.bench import reproduction_page as reproduction
+from ocoboost.report import Figure, provenance, render, write
 
 LABELS = {"cars": ["acc", "good", "unacc", "vgood"], "abalone": [str(i) for i in range(1, 29)]}
 

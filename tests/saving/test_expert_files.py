@@ -7,7 +7,7 @@ import pytest
 
 import ocoboost
 from ocoboost.errors import ModelFileError
-from ocoboost.saving.experts import learned_by, restore_stumps
+from ocoboost.learners.experts.state import learned_by, restore_stumps
 
 MODELS = {
     "alone": lambda: ocoboost.StumpExperts(n_cells=4, votes="random", seed=1),
@@ -38,7 +38,7 @@ def test_a_loaded_model_goes_on_to_the_same_bits(name, half, tmp_path):
         assert loaded.sample_one(x) == model.sample_one(x)
         model.learn_one(x, y)
         loaded.learn_one(x, y)
-    learned = [learned_by(m._state.members[0].ensemble) for m in (model, loaded)]
+    learned = [learned_by(m._state.engine.cascades[0].ensemble) for m in (model, loaded)]
     assert all(learned[0][key].tobytes() == learned[1][key].tobytes() for key in learned[0])
 
 
@@ -58,7 +58,7 @@ def test_what_cannot_be_learned_is_refused(key, change):
     for x, y in rows():
         model.learn_one(x, y)
     state = model._state
-    learned = learned_by(state.members[0].ensemble)
+    learned = learned_by(state.engine.cascades[0].ensemble)
     learned[key] = change(learned[key])
     with pytest.raises(ValueError, match="stumps"):
         restore_stumps(MODELS["alone"]().make_ensemble(1, 0), learned, state.schema, len(state.labels))

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learners import Bins
 from ocoboost import (
     HoeffdingTrees,
     MondrianTrees,
@@ -20,12 +19,13 @@ from ocoboost import (
 )
 from ocoboost.bench import synthetic
 from ocoboost.errors import InvalidInputError
+from ocoboost.learners.experts.stumps import StumpClass
 from ocoboost.theory import replay
 from ocoboost.theory.classes import Constants, QuantileStumps
 from ocoboost.theory.replay import lessons
-from ocoboost.weak.stumps import StumpClass
 from strategies import PLAYER_NAMES, streams
 from strategies import settings as booster_settings
+from toy_learners import Bins
 
 BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier]
 LEARNERS = [HoeffdingTrees(grace_period=5), MondrianTrees(), Bins()]
@@ -54,10 +54,10 @@ def check_adds_up(report):
     player=st.sampled_from(PLAYER_NAMES),
     relabel=st.sampled_from(["fractional", "random"]),
     start=st.sampled_from(["uniform", "label"]),
-    rival=st.lists(st.sampled_from(["x", "y", "z", 7, "never seen"]), min_size=14, max_size=14),
+    comparator=st.lists(st.sampled_from(["x", "y", "z", 7, "never seen"]), min_size=14, max_size=14),
 )
-def test_the_parts_add_up_on_any_run_against_any_rival(
-    booster, learner, stream, parameters, player, relabel, start, rival
+def test_the_parts_add_up_on_any_run_against_any_comparator(
+    booster, learner, stream, parameters, player, relabel, start, comparator
 ):
     model = booster(learner, player=player, relabel=relabel, start=start, **parameters)
     account = model.account()
@@ -67,7 +67,7 @@ def test_the_parts_add_up_on_any_run_against_any_rival(
         with pytest.raises(InvalidInputError, match="all rows have weight 0"):
             account.report()
         return
-    check_adds_up(account.report(rival[: len(stream)]))
+    check_adds_up(account.report(comparator[: len(stream)]))
     check_adds_up(account.report())
     check_adds_up(account.report(Constants()))
 
@@ -95,7 +95,7 @@ def test_a_replay_knows_to_the_bit_what_every_learner_was_taught(booster, relabe
     model = booster(Bins(), n_learners=5, gamma=0.3, relabel=relabel, votes=votes, seed=2)
     account = model.account()
     state = model._state
-    witness = Witness(state.members[0].ensemble)
+    witness = Witness(state.engine.cascades[0].ensemble)
     state.members[0] = state.members[0]._replace(ensemble=witness)
     model.learn_many(X[:30], y[:30])
     for row in range(30, 80):
@@ -124,9 +124,9 @@ def test_a_tally_sums_what_the_lessons_say(booster, relabel, votes):
     model.learn_many(X, y, w=weights)
     (stretch,) = account.record.stretches(0)
     cascade, labels = account.record.cascades[0], stretch.rows.labels
-    rival = np.arange(60) % 4 - 1  # says nothing at times
-    tally = replay.tally(cascade, stretch, rival)
-    said = np.vstack([np.eye(3), np.zeros(3)])[rival]  # the last row for -1
+    comparator = np.arange(60) % 4 - 1  # says nothing at times
+    tally = replay.tally(cascade, stretch, comparator)
+    said = np.vstack([np.eye(3), np.zeros(3)])[comparator]  # the last row for -1
     truth = np.eye(3)[labels]
     losses, slopes = np.zeros(60), np.zeros((60, 3) if booster is OnlineAgnosticBoostClassifier else (60, 1))
     for sums, lesson in zip(tally.learner_sums, lessons(cascade, stretch), strict=True):
@@ -136,19 +136,19 @@ def test_a_tally_sums_what_the_lessons_say(booster, relabel, votes):
             return weights @ (2 * (who * lesson).sum(axis=1) - lesson.sum(axis=1))
 
         edge = weights * ((lesson.votes * lesson.taught).sum(axis=1) - mass / 3)
-        rival_edge = weights * ((said * lesson.taught).sum(axis=1) - mass / 3)
+        comparator_edge = weights * ((said * lesson.taught).sum(axis=1) - mass / 3)
         expected = {
             replay.VOTE_GAIN: gain(lesson.votes, lesson.taught),
-            replay.RIVAL_GAIN: gain(said, lesson.taught),
+            replay.COMPARATOR_GAIN: gain(said, lesson.taught),
             replay.VOTE_GAIN_MEANT: gain(lesson.votes, lesson.meant),
-            replay.RIVAL_GAIN_MEANT: gain(said, lesson.meant),
+            replay.COMPARATOR_GAIN_MEANT: gain(said, lesson.meant),
             replay.LABEL_GAIN_MEANT: gain(truth, lesson.meant),
             replay.MASS: weights @ mass,
             replay.EDGE: edge.sum(),
-            replay.RIVAL_EDGE: rival_edge.sum(),
+            replay.COMPARATOR_EDGE: comparator_edge.sum(),
             replay.EDGE_SQUARED: edge @ edge,
-            replay.EDGES_CROSSED: edge @ rival_edge,
-            replay.RIVAL_EDGE_SQUARED: rival_edge @ rival_edge,
+            replay.EDGES_CROSSED: edge @ comparator_edge,
+            replay.COMPARATOR_EDGE_SQUARED: comparator_edge @ comparator_edge,
         }
         np.testing.assert_allclose(sums, [expected[place] for place in range(replay.N_SUMS)], atol=1e-12)
         if booster is OnlineAgnosticBoostClassifier:
@@ -197,16 +197,16 @@ def test_the_accuracy_is_that_of_the_booster(booster):
     check_adds_up(report)
 
 
-def test_the_best_of_a_class_is_the_rival_with_least_mistakes():
+def test_the_best_of_a_class_is_the_comparator_with_least_mistakes():
     stream = synthetic.load("noisy", 400, seed=3)
     model = OnlineAgnosticBoostClassifier(HoeffdingTrees(), n_learners=3, gamma=0.5, classes=synthetic.RULE_CLASSES)
     account = model.account(StumpClass(3, 3, n_cells=synthetic.RULE_CELLS))
     X, y = columns(stream.rows)
     model.learn_many(X, y)
     share = np.mean([label == best for label, best in zip(y, stream.best_labels, strict=True)])
-    assert account.report().rival_accuracy >= share  # the rule is in the class; another may be luckier
-    assert account.report(stream.best_labels).rival_accuracy == pytest.approx(share)
-    assert account.report(QuantileStumps(n_cells=16)).rival_accuracy >= share - 0.05
+    assert account.report().comparator_accuracy >= share  # the rule is in the class; another may be luckier
+    assert account.report(stream.best_labels).comparator_accuracy == pytest.approx(share)
+    assert account.report(QuantileStumps(n_cells=16)).comparator_accuracy >= share - 0.05
 
 
 def test_a_mixture_has_an_account_for_every_member():
@@ -251,11 +251,11 @@ def test_after_most_rows_no_more_is_kept(parameters):
     check_adds_up(report)
 
 
-def test_a_rival_of_the_wrong_length_is_an_error():
+def test_a_comparator_of_the_wrong_length_is_an_error():
     model = OnlineAgnosticBoostClassifier(HoeffdingTrees(), n_learners=2, gamma=0.5, seed=1)
     account = model.account()
     model.learn_many([{"a": 1}, {"a": 2}], ["x", "y"])
-    with pytest.raises(InvalidInputError, match="rival has 1 labels for 2 recorded rows"):
+    with pytest.raises(InvalidInputError, match="comparator has 1 labels for 2 recorded rows"):
         account.report(["x"])
 
 
@@ -267,7 +267,7 @@ def test_what_it_says():
     account = model.account()
     model.learn_many(*columns(stream.rows))
     text = str(account)
-    for word in ("rival", "regret", "players", "learners", "Theorem 1", "advantage", "advice"):
+    for word in ("comparator", "regret", "players", "learners", "Theorem 1", "advantage", "advice"):
         assert word in text
     console = Console(record=True, width=150, file=io.StringIO())
     console.print(account)

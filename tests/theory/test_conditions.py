@@ -14,6 +14,9 @@ from river import dummy, tree
 from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier
 from ocoboost.bench import synthetic
 from ocoboost.errors import InvalidInputError
+from ocoboost.learners.experts.hypotheses import TableClass
+from ocoboost.learners.experts.rates import LearningRate
+from ocoboost.learners.experts.stumps import StumpClass
 from ocoboost.theory import bounds
 from ocoboost.theory.checks import check, check_learner, check_run
 from ocoboost.theory.classes import Constants
@@ -28,9 +31,6 @@ from ocoboost.theory.conditions import (
     RealizableBatch,
     RealizableOnline,
 )
-from ocoboost.weak.hypotheses import TableClass
-from ocoboost.weak.rates import LearningRate
-from ocoboost.weak.stumps import StumpClass
 
 CONDITIONS = [*ONLINE_CONDITIONS, RealizableOnline(), AgnosticBatch(), RealizableBatch()]
 
@@ -189,7 +189,7 @@ class TableLike:
         self.labels = labels
 
     def best_in_class(self, X, gains):
-        from ocoboost.weak.hypotheses import Best
+        from ocoboost.learners.experts.hypotheses import Best
 
         return Best(float(gains[np.arange(len(X)), self.labels].sum()), lambda X: self.labels)
 

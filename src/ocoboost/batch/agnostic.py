@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ocoboost.batch.booster import BatchBooster
-from ocoboost.regimes import AGNOSTIC, Regime
+from ocoboost.cascade.regimes import AGNOSTIC, Regime
 
 
 class AgnosticBoostClassifier(BatchBooster):

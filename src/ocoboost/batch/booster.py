@@ -23,11 +23,11 @@ from ocoboost.batch.progress import progress_bar
 from ocoboost.batch.rows import Hypothesis, hold_out
 from ocoboost.batch.sample import LocalSample, Sample
 from ocoboost.batch.tree import Tree
+from ocoboost.cascade.regimes import SMALLEST_GAMMA, Regime
+from ocoboost.data.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters, invalid
 from ocoboost.oco.players import PLAYERS
 from ocoboost.oco.projections import project_onto_simplex
-from ocoboost.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters, invalid
 from ocoboost.randomness import PREDICT, draw_label, draw_rows
-from ocoboost.regimes import SMALLEST_GAMMA, Regime
 
 
 class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -11,8 +11,8 @@ from ocoboost.batch import game, rows
 from ocoboost.batch.learners import WeakLearner
 from ocoboost.batch.rows import Hypothesis, Rules
 from ocoboost.batch.sample import Sample
-from ocoboost.oco.players import LABEL_START_MIXING, PLAYERS
-from ocoboost.regimes import REALIZABLE, Regime
+from ocoboost.cascade.regimes import REALIZABLE, Regime
+from ocoboost.oco.players import PLAYERS
 
 
 @dataclass(frozen=True)
@@ -48,29 +48,19 @@ class Booster:
         return hypotheses
 
     def _rules(self, sample: Sample, gamma: float) -> Rules:
-        row_game = self.regime.game(gamma=gamma, n_classes=self.n_classes, n_learners=self.n_stages)
-        player = PLAYERS[self.player]
         n_taught, units = sum(sample.from_rows(rows.taught_rows))
         # Algorithm 5 starts at 1/m, not in the middle: it draws rows in proportion to p, whatever its scale.
-        centre = 1.0 / n_taught if self.regime.code == REALIZABLE else 1.0 / self.n_classes
-        towards_label = 0.0 if self.start == "uniform" else 1.0 - LABEL_START_MIXING if player.is_entropic else 1.0
-        start = np.full(row_game.domain.dimension, (1.0 - towards_label) * centre)
-        start[0] += towards_label
-        return Rules(
-            regime=self.regime.code,
+        centre = np.array([1.0 / n_taught]) if self.regime.code == REALIZABLE else None
+        playing = self.regime.playing(
+            PLAYERS[self.player],
             gamma=gamma,
-            player=player.code,
-            on_interval=row_game.domain.is_interval,
-            memory_size=player.memory_size(row_game.domain),
-            step_size=player.default_step(row_game, start, gamma),
-            gradient_range=row_game.gradient_range,
-            n_stages=self.n_stages,
             n_classes=self.n_classes,
+            n_learners=self.n_stages,
+            start=self.start,
             centre=centre,
-            towards_label=towards_label,
-            scale=rows.fixed_point_scale(int(units)),
-            seed=np.uint64(self.seed),
+            seed=self.seed,
         )
+        return Rules(playing, self.n_classes, rows.fixed_point_scale(int(units)))
 
 
 class BoosterSide:
@@ -97,7 +87,7 @@ class BoosterSide:
         """Prepare the stage's lesson; False if there is nothing to teach."""
         if self.n_drawn is None:
             self.sample.teach(rows.teach_all, self.rules)
-            if self.rules.regime != REALIZABLE:
+            if not self.rules.is_realizable:
                 return True
             return any(self.sample.from_lessons(rows.lesson_mass))
         masses = self.sample.from_players(rows.drawing_mass, self.rules)

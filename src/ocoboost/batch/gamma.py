@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ocoboost.regimes import REALIZABLE, Regime
+from ocoboost.cascade.regimes import REALIZABLE, Regime
 
 # Tried by gamma="auto".
 GRID = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
@@ -13,7 +13,7 @@ GRID = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 def default_gamma(regime: Regime, n_classes: int, depth: int) -> float:
     """Agnostic: 0.2 if a tree has more leaves than classes, less by the root of what is missing. Realizable: 0.2 / k.
 
-    >>> from ocoboost.regimes import AGNOSTIC
+    >>> from ocoboost.cascade.regimes import AGNOSTIC
     >>> round(default_gamma(Regime(AGNOSTIC), n_classes=26, depth=5), 3)
     0.2
     >>> round(default_gamma(Regime(AGNOSTIC), n_classes=26, depth=1), 3)

@@ -16,7 +16,7 @@ from ocoboost.batch.input import bin_features, read_sample
 from ocoboost.batch.learners import TreeLearner
 from ocoboost.batch.rows import Rows, count, fixed_point_scale, taught_rows, teach_labels
 from ocoboost.batch.tree import Tree
-from ocoboost.parameters import AnyOf, Count, OneOf, Range, check_parameters
+from ocoboost.data.parameters import AnyOf, Count, OneOf, Range, check_parameters
 
 
 def default_depth(n_classes: int) -> int:

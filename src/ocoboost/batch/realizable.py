@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ocoboost.batch.booster import BatchBooster
-from ocoboost.regimes import REALIZABLE, Regime
+from ocoboost.cascade.regimes import REALIZABLE, Regime
 
 
 class RealizableBoostClassifier(BatchBooster):

@@ -12,14 +12,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.batch import _tree_kernels as kernels
+from ocoboost.batch import tree_kernels as kernels
 from ocoboost.batch.tree import Tree
+from ocoboost.cascade.regimes import REALIZABLE, Playing, begin_games, move_row
 from ocoboost.compiling import allocating
-from ocoboost.oco._player_kernels import GRADIENT, step_row
-from ocoboost.oco._player_kernels import begin as begin_games
-from ocoboost.oco.projections import move_two_and_project
 from ocoboost.randomness import DRAWN_LABELS, DRAWN_ROWS, HELD_OUT, draw_label, draw_rows, uniform
-from ocoboost.regimes import REALIZABLE, gradient_row
 
 UNITS = 2**30  # the resolution in which weights are added up
 _MOST_BITS = 61  # of a sum in fixed point; rounding needs a little more
@@ -28,19 +25,14 @@ _MOST_BITS = 61  # of a sum in fixed point; rounding needs a little more
 class Rules(NamedTuple):
     """The choices of a booster, as numbers."""
 
-    regime: int
-    gamma: float
-    player: int
-    on_interval: bool
-    memory_size: int
-    step_size: float
-    gradient_range: float
-    n_stages: int
+    playing: Playing  # of the rows' players; their learners are the stages
     n_classes: int
-    centre: float  # where games start; see `begin`
-    towards_label: float  # how far from the centre to the label
     scale: float  # fixed-point units in a weight of 1
-    seed: np.uint64
+
+    @property
+    def is_realizable(self) -> bool:
+        """Whether plays are weights of the true label (Algorithm 5), not distributions over labels (Algorithm 2)."""
+        return self.playing.regime == REALIZABLE
 
 
 class Rows(NamedTuple):
@@ -112,20 +104,14 @@ def fixed_point_scale(units: int) -> float:
 
 def begin(rows: Rows, rules: Rules) -> Players:
     """Every row's game at its start."""
-    n = len(rows.labels)
-    plays = np.full((n, 1 if rules.on_interval else rules.n_classes), rules.centre)
-    if rules.towards_label > 0.0:
-        vertices = np.ones((n, 1)) if rules.on_interval else np.eye(rules.n_classes)[rows.labels]
-        plays = rules.towards_label * vertices + (1.0 - rules.towards_label) * plays
-    memory = np.empty((n, rules.memory_size))
-    begin_games(rules.player, rules.on_interval, plays, memory)
+    plays, memory = begin_games(rules.playing, rows.labels)
     return Players(plays, memory, np.zeros((len(rows.held_out), rules.n_classes), dtype=np.int64))
 
 
 def move(rows: Rows, players: Players, rules: Rules, hypothesis: Hypothesis, stage: int) -> Players:
     """Show every player its row's vote, in place, and count the votes on held-out rows."""
     votes = hypothesis.vote(rows.X)
-    step_rows(rules, votes, rows.labels, stage, players.plays, players.memory)
+    step_rows(rules.playing, votes, rows.labels, stage, players.plays, players.memory)
     players.counts[np.arange(len(rows.held_out)), votes[rows.held_out]] += 1
     return players
 
@@ -140,7 +126,7 @@ def teach_all(rows: Rows, players: Players, rules: Rules) -> Lesson:
     """Every row, with the label weights that its play says."""
     quanta = np.empty(players.plays.shape, dtype=np.int64)
     kernels.quantize(players.plays, rows.weights, rules.scale, quanta)
-    if rules.regime != REALIZABLE:
+    if not rules.is_realizable:
         return Lesson(quanta, rules.scale)
     examples = np.nonzero(quanta[:, 0])[0]
     return Lesson(quanta[examples, 0], rules.scale, examples, rows.labels[examples], rows.first_row + examples)
@@ -163,12 +149,12 @@ def teach_drawn(
 ) -> Lesson:
     """The drawn rows that are in this share; ``masses``: by first row, the mass before a share and its own."""
     before, mass = masses[rows.first_row]
-    numbers, targets = _draws(rules.seed, stage, n_drawn, total, before, before + mass)
+    numbers, targets = _draws(rules.playing.seed, stage, n_drawn, total, before, before + mass)
     cumulated = np.cumsum(_drawing_quanta(rows, players, rules))
     examples = np.searchsorted(cumulated, targets, side="right")
     labels = rows.labels[examples]
-    if rules.regime != REALIZABLE:
-        labels = _drawn_labels(rules.seed, stage, numbers, examples, players.plays)
+    if not rules.is_realizable:
+        labels = _drawn_labels(rules.playing.seed, stage, numbers, examples, players.plays)
     return Lesson(np.ones(len(examples), dtype=np.int64), 1.0, examples, labels, numbers)
 
 
@@ -199,7 +185,7 @@ def examples(rows: Rows, players: Players, lesson: Lesson) -> tuple[IntArray, An
 
 
 def _drawing_quanta(rows: Rows, players: Players, rules: Rules) -> IntArray:
-    mass = rows.weights[:, None] * players.plays if rules.regime == REALIZABLE else rows.weights[:, None]
+    mass = rows.weights[:, None] * players.plays if rules.is_realizable else rows.weights[:, None]
     out = np.empty(mass.shape, dtype=np.int64)
     kernels.quantize(mass, np.ones(len(mass)), rules.scale, out)
     return out[:, 0]
@@ -207,38 +193,15 @@ def _drawing_quanta(rows: Rows, players: Players, rules: Rules) -> IntArray:
 
 @allocating
 def step_rows(
-    rules: Rules, votes: IntArray, labels: IntArray, stage: int, plays: FloatArray, memory: FloatArray
+    playing: Playing, votes: IntArray, labels: IntArray, stage: int, plays: FloatArray, memory: FloatArray
 ) -> None:
     """One move of every row's game, after its label vote."""
-    if rules.player == GRADIENT and not rules.on_interval:
-        # The same as below, without writing down gradients that have but two non-zero coordinates.
-        fall = -rules.step_size * (2.0 / rules.gamma)
-        rise = -rules.step_size * -2.0
-        stay = -rules.step_size * (2.0 / rules.gamma - 2.0)
-        for row in range(plays.shape[0]):
-            label = labels[row]
-            if votes[row] != label:
-                move_two_and_project(plays[row], votes[row], fall, label, rise)
-            elif stay != 0.0:
-                move_two_and_project(plays[row], label, stay, (label + 1) % rules.n_classes, 0.0)
-        return
-    vote = np.zeros(rules.n_classes)
+    vote = np.zeros(playing.starts.shape[0])
     gradient = np.empty(plays.shape[1])
     for row in range(plays.shape[0]):
         vote[votes[row]] = 1.0
-        gradient_row(rules.regime, vote, labels[row], rules.gamma, gradient)
+        move_row(playing, plays[row], memory[row], labels[row], vote, stage, gradient)
         vote[votes[row]] = 0.0
-        step_row(
-            rules.player,
-            rules.on_interval,
-            plays[row],
-            memory[row],
-            gradient,
-            rules.step_size,
-            rules.gradient_range,
-            rules.n_stages,
-            stage,
-        )
 
 
 @allocating

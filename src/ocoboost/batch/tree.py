@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ocoboost.arrays import IntArray
-from ocoboost.batch import _tree_kernels as kernels
+from ocoboost.batch import tree_kernels as kernels
 from ocoboost.batch.binning import Codes
 
 # Histograms of a level above this many bytes are counted in parts, and both of two siblings then from their rows.

@@ -11,17 +11,17 @@ from river import base
 
 from ocoboost.bench import datasets, jobs, measures, noise, peers, prequential
 from ocoboost.bench.jobs import Job, Result, Store
+from ocoboost.learners.hoeffding.classifier import HoeffdingTrees
+from ocoboost.learners.mondrian.classifier import MondrianTrees
 from ocoboost.online.adaboost_olm import AdaBoostOLMClassifier
-from ocoboost.online.agnostic import OnlineAgnosticBoostClassifier
-from ocoboost.online.hoeffding import HoeffdingTrees
+from ocoboost.online.boost import OnlineBoostClassifier
 from ocoboost.online.mbbm import OnlineMBBMClassifier
-from ocoboost.online.mondrian import MondrianTrees
-from ocoboost.online.protocol import StreamClassifier
 from ocoboost.online.realizable import OnlineRealizableBoostClassifier
+from ocoboost.stream.protocol import StreamClassifier
 
 OURS: dict[str, Callable[[int], StreamClassifier]] = {
-    "ocoboost default": lambda seed: OnlineAgnosticBoostClassifier(seed=seed),
-    "agnostic": lambda seed: OnlineAgnosticBoostClassifier(_stump(), gamma="auto", n_learners=100, seed=seed),
+    "ocoboost default": lambda seed: OnlineBoostClassifier(seed=seed),
+    "agnostic": lambda seed: OnlineBoostClassifier(_stump(), budget=400, seed=seed),
     "realizable": lambda seed: OnlineRealizableBoostClassifier(_stump(), gamma=0.7, n_learners=100, seed=seed),
     "OnlineMBBM": lambda seed: OnlineMBBMClassifier(_stump(), potential="fast", seed=seed),
     "Adaboost.OLM": lambda seed: AdaBoostOLMClassifier(_stump(), seed=seed),
@@ -91,7 +91,7 @@ def run(job: Job, data_dir: Path | None = None) -> Result:
         "seconds": round(trace.seconds, 3),
         "bytes": trace.n_bytes,
         "rows": len(rows),
-        "curve": measures.curve(trace.predictions, clean, prequential.N_PIECES),
+        "curve": measures.curve(trace.predictions, clean, prequential.N_BLOCKS),
         "labels": known,
         "confusion": measures.confusion(trace.predictions, clean, known).tolist(),
     }

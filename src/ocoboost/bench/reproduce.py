@@ -14,12 +14,15 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ocoboost.bench import datasets, jobs, measures, paper, prequential
 from ocoboost.bench.jobs import Job, Result, Store
+from ocoboost.learners.hoeffding.classifier import HoeffdingTrees
+from ocoboost.online.accounting import Accountable
 from ocoboost.online.adaboost_olm import AdaBoostOLMClassifier
 from ocoboost.online.agnostic import OnlineAgnosticBoostClassifier
-from ocoboost.online.hoeffding import HoeffdingTrees
+from ocoboost.online.boost import OnlineBoostClassifier
 from ocoboost.online.mbbm import OnlineMBBMClassifier
-from ocoboost.online.protocol import StreamClassifier
+from ocoboost.online.members import GAMMAS
 from ocoboost.online.realizable import OnlineRealizableBoostClassifier
+from ocoboost.stream.protocol import StreamClassifier
 
 TITLES = {
     "agnostic": "agnostic",
@@ -111,7 +114,9 @@ def make(job: Job, classes: Sequence[str]) -> StreamClassifier:
         case "agnostic":
             return OnlineAgnosticBoostClassifier(stump, gamma=job["gamma"], **oco, **options)
         case "auto":
-            return OnlineAgnosticBoostClassifier(stump, gamma="auto", **oco, **options)
+            return OnlineBoostClassifier(
+                stump, budget=len(GAMMAS) * job["n_learners"], classes=classes, seed=job["shuffle"]
+            )
         case "realizable":
             return OnlineRealizableBoostClassifier(stump, gamma=job["gamma"], **oco, **options)
         case "mbbm":
@@ -120,7 +125,7 @@ def make(job: Job, classes: Sequence[str]) -> StreamClassifier:
         case "adaboost-olm":
             return AdaBoostOLMClassifier(stump, mode=job.get("mode"), **options)
         case _:
-            return OnlineAgnosticBoostClassifier(seed=job["shuffle"])
+            return OnlineBoostClassifier(seed=job["shuffle"])
 
 
 def run(job: Job, data_dir: Path | None = None) -> Result:
@@ -135,7 +140,7 @@ def run_on(rows: datasets.Stream, job: Job) -> Result:
     known = sorted(set(labels))
     model = make(job, known)
     prequential.stream(model.clone(), X[:WARM_UP_ROWS], labels[:WARM_UP_ROWS])  # compile before the clock starts
-    account = model.account() if job.get("account") and isinstance(model, OnlineAgnosticBoostClassifier) else None
+    account = model.account() if job.get("account") and isinstance(model, Accountable) else None
     trace = prequential.stream(model, X, labels)
     assert trace.drawn is not None
     said = trace.predictions if primary(job["booster"]) == "whole" else trace.drawn
@@ -147,7 +152,7 @@ def run_on(rows: datasets.Stream, job: Job) -> Result:
     }
     result = {measure: round(value, 4) for measure, value in result.items()}
     result |= {"seconds": round(trace.seconds, 3), "rows": len(rows)}
-    result["curve"] = measures.curve(said, labels, prequential.N_PIECES)
+    result["curve"] = measures.curve(said, labels, prequential.N_BLOCKS)
     if account is not None:
         result["account"] = account.report().rows()
     if job["booster"] in UNTUNED:

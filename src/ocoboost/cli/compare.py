@@ -94,7 +94,7 @@ def _name(job: Mapping[str, Any]) -> str:
 
 def _write_report(comparison: Comparison, missing: Mapping[str, str], out: Path) -> Path:
     from ocoboost import report
-    from ocoboost.report import comparison as pages
+    from ocoboost.bench import comparison_page as pages
 
     facts = report.provenance(studies.command(), seeds=", ".join(map(str, comparison.settings.shuffles)))
     path = out / "report.html"
@@ -119,7 +119,7 @@ def _numbers(comparison: Comparison) -> list[dict[str, Any]]:
 
 def _table(comparison: Comparison, share: float) -> Table:
     """A row per dataset and model."""
-    from ocoboost.report.reproduction import shown
+    from ocoboost.bench.reproduction_page import shown
 
     title = "Every row is predicted before it is learned"
     caption = f"{share:.0%} of the labels flipped; scores are against the true ones." if share else None

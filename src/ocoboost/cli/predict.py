@@ -26,9 +26,9 @@ def predict(
 ) -> None:
     """Write the label and the probabilities that a model gives to each row of a file; nothing is learned."""
     from ocoboost.errors import DataFileError
+    from ocoboost.files.columns import BadRecord
+    from ocoboost.run.predictions import Predictor, write_csv, write_json_lines
     from ocoboost.saving.model import read_model
-    from ocoboost.stream.columns import BadRecord
-    from ocoboost.stream.predictions import Predictor, write_csv, write_json_lines
 
     def on_bad(bad: BadRecord) -> None:
         if on_error == OnError.STOP:

@@ -75,7 +75,7 @@ def _write_report(
     cells: Cells, missing: Mapping[str, str], accounts: Mapping[str, Any], shuffles: tuple[int, ...], out: Path
 ) -> Path:
     from ocoboost import report
-    from ocoboost.report import reproduction
+    from ocoboost.bench import reproduction_page as reproduction
 
     facts = report.provenance(studies.command(), seeds=", ".join(map(str, shuffles)))
     path = out / "report.html"
@@ -98,7 +98,7 @@ _LINES = {"whole_drawn": "sampled", "last_drawn": " last 20 %", "whole": "mode",
 def _table(cells: Cells, most_rows: int | None) -> Table:
     """For each dataset the paper's figure, the four accuracies beside it, and seconds."""
     from ocoboost.bench.reproduce import TITLES, primary
-    from ocoboost.report.reproduction import shown
+    from ocoboost.bench.reproduction_page import shown
 
     some = "" if most_rows is None else f", at most {most_rows:,} rows each"
     caption = (

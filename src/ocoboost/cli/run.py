@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import statistics
 import sys
 import time
 from dataclasses import replace
@@ -19,27 +18,15 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn
 from rich.table import Table
 
 from ocoboost.cli.mistakes import one_line
+from ocoboost.cli.models import DEFAULT, make_model
 from ocoboost.cli.studies import INTERRUPTED, AsJson, command
 
 if TYPE_CHECKING:
-    from ocoboost.online.protocol import StreamClassifier
-    from ocoboost.stream.runner import Run
+    from ocoboost.run.runner import Run
 
 # What a run that goes on cannot change.
 FIXED = {name: f"--{name.replace('_', '-')}" for name in ("target", "model", "budget", "max_memory", "seed", "delay")}
 FIXED |= {"drop": "--drop", "text": "--text", "file_format": "--format", "delimiter": "--delimiter"}
-LEAST_MEMORY = 32.0  # MiB, for all learners
-
-
-class Model(StrEnum):
-    """What can be run."""
-
-    AGNOSTIC = "agnostic"
-    REALIZABLE = "realizable"
-    MBBM = "mbbm"
-    ADABOOST_OLM = "adaboost-olm"
-    HOEFFDING = "hoeffding"
-    MONDRIAN = "mondrian"
 
 
 class Format(StrEnum):
@@ -62,8 +49,12 @@ def run(
     context: typer.Context,
     file: Annotated[str, typer.Argument(help="CSV (also gzipped), Parquet, ARFF or JSON lines; - for standard input.")],
     target: Annotated[str | None, typer.Option(help="The column that holds the labels.")] = None,
-    model: Annotated[Model, typer.Option(help="What learns.")] = Model.AGNOSTIC,
-    budget: Annotated[int, typer.Option(min=1, help="Weak learners in all.")] = 200,
+    model: Annotated[
+        str, typer.Option(help="The model: boost (the default), or any other that is registered.")
+    ] = DEFAULT,
+    budget: Annotated[
+        int | None, typer.Option(min=1, help="Weak learners in all; 200 for boosters if not given.")
+    ] = None,
     max_memory: Annotated[
         float | None,
         typer.Option(min=1, help="MiB for the learners; if not given 1.25 a Mondrian, 0.2 a Hoeffding tree."),
@@ -83,7 +74,7 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Predict each row of a file, then learn it; tell how well that went."""
-    from ocoboost.stream import runner
+    from ocoboost.run import runner
 
     with one_line():
         if resume is None:
@@ -122,44 +113,6 @@ def run(
         _show(this, summary)
     if was_interrupted:
         raise typer.Exit(INTERRUPTED)
-
-
-def make_model(model: Model, budget: int, max_memory: float | None, seed: int, jobs: int) -> StreamClassifier:
-    """A fresh model within its memory; trees that have used their share up grow no more."""
-    import ocoboost
-
-    if max_memory is None:
-        max_memory = default_memory(model, budget)
-    shared: dict[str, Any] = {"seed": seed, "n_jobs": jobs}
-    if model == Model.AGNOSTIC:
-        return ocoboost.OnlineAgnosticBoostClassifier(budget=budget, max_size=max_memory, **shared)
-    if model == Model.HOEFFDING:
-        return ocoboost.HoeffdingTrees(n_learners=1, max_size=max_memory, **shared)
-    if model == Model.MONDRIAN:
-        return ocoboost.MondrianTrees(n_learners=budget, max_size=max_memory, **shared)
-    boosters: dict[Model, Any] = {
-        Model.REALIZABLE: ocoboost.OnlineRealizableBoostClassifier,
-        Model.MBBM: ocoboost.OnlineMBBMClassifier,
-        Model.ADABOOST_OLM: ocoboost.AdaBoostOLMClassifier,
-    }
-    booster: StreamClassifier = boosters[model](
-        ocoboost.HoeffdingTrees(max_size=max_memory), n_learners=budget, **shared
-    )
-    return booster
-
-
-def default_memory(model: Model, budget: int) -> float:
-    """MiB with which the trees get by: after the first rows it grows by little more, whatever learns."""
-    import ocoboost
-    from ocoboost.online.portfolio import default_members
-
-    members: dict[Model, list[Any]] = {
-        Model.AGNOSTIC: [tree for tree, _ in default_members(None)],
-        Model.MONDRIAN: [ocoboost.MondrianTrees],
-    }
-    trees = members.get(model, [ocoboost.HoeffdingTrees])
-    per_learner: float = statistics.mean(tree.appetite for tree in trees)
-    return max(LEAST_MEMORY, budget * per_learner)
 
 
 def character(delimiter: str | None) -> str | None:
@@ -293,7 +246,7 @@ def _confusion(summary: dict[str, Any]) -> Table:
 
 def write_report(path: str, this: Run, summary: dict[str, Any]) -> None:
     from ocoboost import report
-    from ocoboost.report import stream
+    from ocoboost.run import page as stream
 
     facts = report.provenance(command(), seed=summary["seed"], model=summary["model"], file=summary["file"])
     try:

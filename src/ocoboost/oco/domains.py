@@ -1,6 +1,6 @@
 """Where a player plays: the probability simplex (agnostic) or the unit interval (realizable).
 
-A domain knows its start points and how far a start point is from the worst rival, which is all that a regret bound
+A domain knows its start points and how far a start point is from the worst comparator, which is all that a regret bound
 needs to know about it.
 """
 

@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from ocoboost.arrays import FloatArray
-from ocoboost.oco import _player_kernels as kernels
+from ocoboost.oco import moves as kernels
 from ocoboost.oco.domains import Domain
 
 # How much of the uniform distribution entropic players mix into a start at the label: from a vertex they never move.
@@ -150,7 +150,7 @@ class ScaleFree(Player):
 
 
 class CoinBetting(Player):
-    """Krichevsky-Trofimov bettors, one per label: nothing to tune, and a start near the rival is rewarded."""
+    """Krichevsky-Trofimov bettors, one per label: nothing to tune, and a start near the best point is rewarded."""
 
     name = "coin"
     code = kernels.COIN

@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ocoboost.arrays import FloatArray
-from ocoboost.online.rival import RivalBooster
-from ocoboost.parameters import Range
-from ocoboost.rivals import LogisticCascade
+from ocoboost.cascade.olm import OLM
+from ocoboost.online.weighting import WeightingBooster
 
 PAPER = frozenset({"constants", "ties"})
 
 
-class AdaBoostOLMClassifier(RivalBooster):
+class AdaBoostOLMClassifier(WeightingBooster):
     """The online multiclass booster with the logistic loss: adapts to the learners, nothing to tune.
 
     A learner is taught the true label with a weight, the slope of the logistic loss at the scores that the learners
@@ -56,7 +55,6 @@ class AdaBoostOLMClassifier(RivalBooster):
 
     """
 
-    ranges: ClassVar[Mapping[str, Range]] = RivalBooster.shared_ranges
     modes: ClassVar[Mapping[str, frozenset[str]]] = {"paper": PAPER, "original": PAPER | {"min-cost"}}
 
     def __init__(
@@ -87,10 +85,10 @@ class AdaBoostOLMClassifier(RivalBooster):
         """The logarithms of the experts' weights at present: minus their mistakes, which rows weigh."""
         return -self._learned().mistakes
 
-    def _learned(self) -> LogisticCascade:
-        cascade = self._ready().members[0].cascade
-        assert isinstance(cascade, LogisticCascade)
-        return cascade
+    def _learned(self) -> OLM:
+        cells = self._ready().engine.cascades[0].cells
+        assert isinstance(cells, OLM)
+        return cells
 
-    def _cascade(self, **shared: Any) -> LogisticCascade:
-        return LogisticCascade(**shared)
+    def make_cells(self, *, n_learners: int, seed: int, takes_weights: bool) -> OLM:
+        return OLM(**self._shared(n_learners, seed, takes_weights))

@@ -1,34 +1,33 @@
-"""What all online boosters share: their parameters, and how a state is made of them."""
+"""What all online boosters share: weak learners, labels, and how a state is made of them.
+
+A booster is a subclass that says what its cells are (``make_cells``); the rest follows: River's protocol, the block law,
+threads, saving, the scikit-learn wrapper. See CONTRIBUTING.md.
+"""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from ocoboost.cascade import Cascade
-from ocoboost.encoding import Labels
+from ocoboost.cascade.cascade import Cascade
+from ocoboost.cascade.cells import Cells
+from ocoboost.cascade.contract import WeakEnsemble
+from ocoboost.data.labels import Labels
+from ocoboost.data.parameters import Between, Range, check_parameters, invalid
 from ocoboost.errors import InvalidParameterError
-from ocoboost.oco.players import PLAYERS
-from ocoboost.online.hoeffding import HoeffdingTrees
-from ocoboost.online.portfolio import AUTO, Choice
-from ocoboost.online.protocol import StreamClassifier, labels_known, n_threads
-from ocoboost.online.state import Member, State
-from ocoboost.parameters import AnyOf, Between, OneOf, Range, check_parameters, invalid
-from ocoboost.randomness import member_seed
-from ocoboost.regimes import SMALLEST_GAMMA, Regime
-from ocoboost.theory.classes import QuantileStumps, Searchable
-from ocoboost.theory.meters import Account
-from ocoboost.weak import foreign
-from ocoboost.weak.contract import WeakEnsemble
+from ocoboost.learners import foreign
+from ocoboost.learners.hoeffding.classifier import HoeffdingTrees
+from ocoboost.stream.protocol import StreamClassifier, labels_known, n_threads
+from ocoboost.stream.state import State
 
 GAMMA = Between(0.0, 1.0, closed="right", hint="smaller means weaker learners")
 
 
 class LearnerBooster(StreamClassifier):
-    """Base of all boosters: the weak learners and the labels."""
+    """Base of everything that boosts: the weak learner and the labels."""
 
-    ranges: ClassVar[Mapping[str, Range]]
-    chooses: ClassVar[bool] = False  # whether the learner may be "auto"
+    ranges: ClassVar[Mapping[str, Range]] = StreamClassifier.shared_ranges
     learner: Any
     classes: Sequence[Any] | None
 
@@ -39,12 +38,9 @@ class LearnerBooster(StreamClassifier):
     def _more_tags(self) -> set[str]:
         return set(getattr(self.learner, "_tags", ()))
 
-    @classmethod
-    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        from river import tree
-
-        yield {"n_learners": 5}
-        yield {"learner": tree.HoeffdingTreeClassifier(grace_period=50), "n_learners": 3}
+    def _named_learner(self) -> Any:
+        """The learner that was given; None if it is left to us."""
+        return self.learner
 
     def _ensemble(self, learner: Any, n_learners: int, seed: int, labels: Labels) -> WeakEnsemble:
         """Fresh learners."""
@@ -66,9 +62,7 @@ class LearnerBooster(StreamClassifier):
     def _checked_labels(self) -> Labels:
         """The labels known from the start, once every parameter is known to be in its range."""
         check_parameters(self, self.ranges)
-        learner = self.learner
-        if isinstance(learner, str) and learner == AUTO and self.chooses:
-            learner = None
+        learner = self._named_learner()
         if learner is not None and not foreign.is_river_like(learner):
             if not foreign.is_sklearn_like(learner):
                 must = "be a classifier that can learn online: River's learn_one, or scikit-learn's partial_fit"
@@ -82,125 +76,25 @@ class LearnerBooster(StreamClassifier):
 
 
 class OnlineBooster(LearnerBooster):
-    """Base of the boosters that play an online convex optimization game for every row."""
+    """Base of the boosters that are one cascade."""
 
-    regime: ClassVar[Regime]
-    ranges: ClassVar[Mapping[str, Range]] = {
-        **LearnerBooster.shared_ranges,
-        "gamma": GAMMA,
-        "relabel": OneOf("fractional", "random"),
-        "votes": OneOf("label", "distribution"),
-        "pool": OneOf("label", "distribution"),
-        "start": OneOf("uniform", "label"),
-        "player": OneOf(*PLAYERS),
-        "step_size": AnyOf(OneOf(None, "optimal"), Between(0.0, 1e100, closed="right")),
-    }
+    n_learners: int
+    n_jobs: int
 
-    def __init__(
-        self,
-        learner: Any = None,
-        *,
-        n_learners: int = 100,
-        gamma: float = 0.5,
-        relabel: str = "fractional",
-        votes: str = "label",
-        pool: str = "label",
-        start: str = "uniform",
-        player: str = "gradient",
-        step_size: float | str | None = None,
-        classes: Sequence[Any] | None = None,
-        n_jobs: int = 1,
-        seed: int | None = None,
-    ) -> None:
-        super().__init__()
-        self.learner = learner
-        self.n_learners = n_learners
-        self.gamma = gamma
-        self.relabel = relabel
-        self.votes = votes
-        self.pool = pool
-        self.start = start
-        self.player = player
-        self.step_size = step_size
-        self.classes = classes
-        self.n_jobs = n_jobs
-        self.seed = seed
-
-    # -- what is known -------------------------------------------------------------------------------------------
+    @abstractmethod
+    def make_cells(self, *, n_learners: int, seed: int, takes_weights: bool) -> Cells[Any, Any]:
+        """What the booster does in a cell of its cascade; ``takes_weights`` tells whether the learners do."""
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        for parameters in super()._unit_test_params():
-            yield {**parameters, "gamma": 0.5} if "learner" in parameters else parameters
+        from river import tree
 
-    @property
-    def relabel_(self) -> str:
-        """The relabelling in force: "random" where the learner takes no weights, whatever was asked for."""
-        cascade = self._ready().members[0].cascade
-        assert isinstance(cascade, Cascade)
-        return cascade.relabel
-
-    def account(self, hypotheses: Searchable | None = None, *, most_rows: int | None = None) -> Account:
-        """Keep what the learners say from the next row on; the account tells where the regret comes from.
-
-        ``hypotheses`` is the class to compare with; None stands for stumps on a grid of 16 quantiles. A vote takes one
-        byte of memory (two above 256 labels, eight per label if players see distributions), a row that of its features;
-        after ``most_rows`` rows no more is kept.
-
-        >>> from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier
-        >>> from ocoboost.bench import synthetic
-        >>> stream = synthetic.load("axis rule", 500, seed=1)
-        >>> model = OnlineAgnosticBoostClassifier(
-        ...     HoeffdingTrees(), gamma=0.5, n_learners=10, classes=["00", "01", "02"], seed=1
-        ... )
-        >>> account = model.account()
-        >>> model.learn_many([x for x, _ in stream.rows], [y for _, y in stream.rows])
-        >>> report = account.report(stream.best_labels)
-        >>> abs(report.regret - report.parts.regret) < 1e-9
-        True
-        """
-        if self._state is None:
-            self._state = self._begin()
-        record = self._state.start_recording(most_rows)
-        return Account(record, self._state.labels, QuantileStumps() if hypotheses is None else hypotheses)
-
-    # -- beginning -----------------------------------------------------------------------------------------------
+        yield {"n_learners": 5}
+        yield {"learner": tree.HoeffdingTreeClassifier(grace_period=50), "n_learners": 3}
 
     def _begin(self) -> State:
-        labels = self._checked_labels()
-        seed = self._root_seed()
-        choices = self._choices()
-        seeds = [seed] if len(choices) == 1 else [member_seed(seed, number) for number in range(len(choices))]
-        members = [self._member(choice, seed, labels) for choice, seed in zip(choices, seeds, strict=True)]
-        return State(members, labels, seed)
-
-    def _choices(self) -> list[Choice]:
-        """The members to run side by side."""
+        labels, seed, n_learners = self._checked_labels(), self._root_seed(), int(self.n_learners)
         learner = HoeffdingTrees() if self.learner is None else self.learner
-        return [Choice(learner, float(self.gamma), int(self.n_learners), self.start, self.votes, self.pool)]
-
-    def _member(self, choice: Choice, seed: int, labels: Labels) -> Member:
-        limit = {} if choice.max_size is None else {"max_size": choice.max_size}
-        ensemble = self._ensemble(
-            choice.learner.clone(limit) if limit else choice.learner, choice.n_learners, seed, labels
-        )
-        cascade = Cascade(
-            regime=self.regime,
-            gamma=max(choice.gamma, SMALLEST_GAMMA),
-            n_learners=choice.n_learners,
-            relabel=self.relabel if ensemble.takes_weights else "random",
-            votes=choice.votes,
-            pool=choice.pool,
-            start=choice.start,
-            player=self.player,
-            step_size=self.step_size,
-            seed=seed,
-            n_jobs=n_threads(self.n_jobs),
-        )
-        return Member(cascade, ensemble)
-
-    def _checked_labels(self) -> Labels:
-        labels = super()._checked_labels()
-        if self.step_size is not None and not PLAYERS[self.player].has_step_size:
-            raise invalid(self, "step_size", "be None", self.step_size, f"player {self.player!r} sets its own steps")
-        return labels
+        ensemble = self._ensemble(learner, n_learners, seed, labels)
+        cells = self.make_cells(n_learners=n_learners, seed=seed, takes_weights=ensemble.takes_weights)
+        return State(Cascade(cells, ensemble, n_threads(self.n_jobs)), labels, seed)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from ocoboost.online.rival import RivalBooster
-from ocoboost.parameters import Between, Count, OneOf, Range
-from ocoboost.potentials import MOST_LEARNERS
-from ocoboost.rivals import MajorityCascade
+from ocoboost.cascade.mbbm import MBBM
+from ocoboost.cascade.potential_tables import MOST_LEARNERS
+from ocoboost.data.parameters import Between, Count, OneOf, Range
+from ocoboost.online.weighting import WeightingBooster
 
 PAPER = frozenset({"constants", "horizon", "monte-carlo", "ties"})
 
 
-class OnlineMBBMClassifier(RivalBooster):
+class OnlineMBBMClassifier(WeightingBooster):
     """The online multiclass booster by majority: optimal if the learners' advantage is known.
 
     A learner is taught the true label with a weight: how much likelier the final vote is to be wrong if this learner
@@ -61,7 +61,7 @@ class OnlineMBBMClassifier(RivalBooster):
     """
 
     ranges: ClassVar[Mapping[str, Range]] = {
-        **RivalBooster.shared_ranges,
+        **WeightingBooster.ranges,
         "n_learners": Count(1, below=MOST_LEARNERS + 1),
         "gamma": Between(0.0, 1.0, closed="neither", hint="smaller means weaker learners"),
         "potential": OneOf("exact", "fast"),
@@ -90,5 +90,6 @@ class OnlineMBBMClassifier(RivalBooster):
         self.n_jobs = n_jobs
         self.seed = seed
 
-    def _cascade(self, **shared: Any) -> MajorityCascade:
-        return MajorityCascade(**shared, gamma=float(self.gamma), potential=self.potential)
+    def make_cells(self, *, n_learners: int, seed: int, takes_weights: bool) -> MBBM:
+        shared = self._shared(n_learners, seed, takes_weights)
+        return MBBM(**shared, gamma=float(self.gamma), potential=self.potential)

@@ -6,11 +6,11 @@ while the learners before i are wrong. Labels are never changed, only weighted. 
 
 from __future__ import annotations
 
-from ocoboost.online.booster import OnlineBooster
-from ocoboost.regimes import REALIZABLE, Regime
+from ocoboost.cascade.regimes import REALIZABLE, Regime
+from ocoboost.online.playing import PlayingBooster
 
 
-class OnlineRealizableBoostClassifier(OnlineBooster):
+class OnlineRealizableBoostClassifier(PlayingBooster):
     """Boosting on a stream that some hypothesis labels without error (Raman & Tewari, 2022, Algorithm 4).
 
     Parameters

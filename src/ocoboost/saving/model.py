@@ -6,43 +6,18 @@ anyone's are, and they alone decide what a fresh state is made of; the file then
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import os
 from typing import Any
 
-import numpy as np
-
-from ocoboost.encoding import NUMBER, TEXT, Labels, Schema
+from ocoboost import registry
+from ocoboost.arrays import checked_count
+from ocoboost.data.labels import Labels
+from ocoboost.data.schema import NUMBER, TEXT, Schema
 from ocoboost.errors import InvalidInputError, InvalidParameterError, ModelFileError
-from ocoboost.online.adaboost_olm import AdaBoostOLMClassifier
-from ocoboost.online.agnostic import OnlineAgnosticBoostClassifier
-from ocoboost.online.experts import StumpExperts
-from ocoboost.online.hoeffding import HoeffdingTrees
-from ocoboost.online.mbbm import OnlineMBBMClassifier
-from ocoboost.online.mondrian import MondrianTrees
-from ocoboost.online.protocol import StreamClassifier
-from ocoboost.online.realizable import OnlineRealizableBoostClassifier
-from ocoboost.online.state import Member, State
-from ocoboost.rivals import LogisticCascade, Rival
-from ocoboost.saving import container, experts
-from ocoboost.saving.trees import learned_by, restore_trees
-from ocoboost.weak.experts import StumpEnsemble
-from ocoboost.weak.native import NativeEnsemble
-
-CLASSIFIERS: dict[str, type[StreamClassifier]] = {
-    kind.__name__: kind
-    for kind in (
-        AdaBoostOLMClassifier,
-        HoeffdingTrees,
-        MondrianTrees,
-        OnlineAgnosticBoostClassifier,
-        OnlineMBBMClassifier,
-        OnlineRealizableBoostClassifier,
-        StumpExperts,
-    )
-}
-LEARNERS = (HoeffdingTrees, MondrianTrees, StumpExperts)
+from ocoboost.saving import container
+from ocoboost.stream.protocol import StreamClassifier
+from ocoboost.stream.state import State
 
 
 def save(model: StreamClassifier, path: str | os.PathLike[str]) -> None:
@@ -83,11 +58,11 @@ def load(path: str | os.PathLike[str]) -> StreamClassifier:
 def write_model(model: StreamClassifier, path: str | os.PathLike[str], notes: Any = None) -> None:
     """``save``, with notes (numbers, text and arrays) that belong to the model."""
     described = _describe(model)
-    state = model._state
+    state = model.state_
     if state is not None and state.broken:
-        raise ModelFileError(f"{type(model).__name__}: {state.broken}; a model that is partly taught is not saved.")
+        raise ModelFileError(f"{type(model).__name__}: {state.broken}; a partly taught model is not saved.")
     learned = None if state is None else _learned(state)
-    if state is not None and learned is not None and learned["members"] != _fresh_members(model, state.seed):
+    if state is not None and state.engine.settings() != model.fresh_state(state.seed).engine.settings():
         raise ModelFileError(
             f"{type(model).__name__}: its parameters were changed after it had begun to learn; set them back, or "
             "reset() it, before saving."
@@ -104,19 +79,19 @@ def read_model(path: str | os.PathLike[str], n_jobs: int | None = None) -> tuple
             model.n_jobs = n_jobs
         saved = content["state"]
         if saved is not None:
-            state = _begin(model, saved["seed"])
-            if [_describe_member(member) for member in state.members] != saved["members"]:
+            state = model.fresh_state(saved["seed"])
+            if state.engine.settings() != saved["settings"]:
                 raise ModelFileError(
                     f"{path}: was saved by a version of ocoboost that made other members of these parameters; "
                     "load it with that version."
                 )
             _restore(state, saved)
-            model._state = state
+            model.state_ = state
     except InvalidParameterError as error:
         raise ModelFileError(f"{path}: its parameters cannot be used ({error}).") from error
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, MemoryError) as error:
         if isinstance(error, ModelFileError):
-            raise
+            raise ModelFileError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
         raise ModelFileError(f"{path}: does not hold what a model can have learned ({error}).") from error
     return model, content["notes"]
 
@@ -127,73 +102,50 @@ def read_model(path: str | os.PathLike[str], n_jobs: int | None = None) -> tuple
 def _describe(classifier: Any) -> dict[str, Any]:
     """The name of a class and its parameters."""
     name = type(classifier).__name__
-    if type(classifier) is not CLASSIFIERS.get(name):
-        raise ModelFileError(
-            f"{name} cannot be put in a model file, which holds numbers and text and no Python objects; that is for "
-            f"{', '.join(CLASSIFIERS)}. Use pickle, and unpickle only what you trust."
-        )
+    _find(name, type(classifier))
     parameters = {key: getattr(classifier, key) for key in inspect.signature(type(classifier)).parameters}
     learner = parameters.get("learner")
     if learner is not None and not isinstance(learner, str):
         parameters["learner"] = _describe(learner)
-    for key in ("classes", "nominal_attributes"):
+    for key in ("classes", "nominal_attributes", "gammas"):
         if parameters.get(key) is not None:
             parameters[key] = list(parameters[key])  # arrays and series too
     return {"class": name, "parameters": parameters}
 
 
+def _find(name: str, kind: type | None = None) -> registry.Model:
+    """The registered model of this name (and class); raises ``ModelFileError`` if there is none."""
+    model = registry.find(name)
+    if model is not None and model.name == name and model.protocol != registry.BATCH:
+        if kind is None or model.load() is kind:
+            return model
+    known = ", ".join(model.name for model in registry.models(registry.BOOSTER, registry.LEARNER))
+    if kind is None:
+        raise ModelFileError(
+            f"holds a model of the class {name!r}, which is not registered here; install or import the package that "
+            f"defines it. Registered are {known}."
+        )
+    raise ModelFileError(
+        f"{name} cannot be put in a model file, which holds numbers and text and no Python objects; registered are "
+        f"{known}. Use pickle, and unpickle only what you trust."
+    )
+
+
 def _make(described: dict[str, Any]) -> Any:
-    """A fresh classifier; only those named above can be made."""
-    kind = CLASSIFIERS[described["class"]]
+    """A fresh classifier; only registered ones can be made."""
     parameters = dict(described["parameters"])
     if isinstance(parameters.get("learner"), dict):
-        parameters["learner"] = _make(parameters["learner"])
-        if not isinstance(parameters["learner"], LEARNERS):
-            raise ValueError("a booster cannot be a weak learner")
-    return kind(**parameters)
-
-
-def _begin(model: StreamClassifier, seed: Any) -> State:
-    """A fresh state for a seed that the model may have drawn."""
-    own = model.seed
-    model.seed = seed
-    try:
-        return model._begin()
-    finally:
-        model.seed = own
-
-
-def _fresh_members(model: StreamClassifier, seed: int) -> list[dict[str, Any]]:
-    return [_describe_member(member) for member in _begin(model, seed).members]
-
-
-def _describe_member(member: Member) -> dict[str, Any]:
-    """What a member was told, as numbers and words."""
-    ensemble: Any = member.ensemble
-    cascade: Any = member.cascade
-    told = {
-        field.name: getattr(cascade, field.name)
-        for field in dataclasses.fields(cascade)
-        if field.init and field.name != "n_jobs"  # the results do not depend on it
-    }
-    if "regime" in told:
-        told["regime"] = told["regime"].code
-    if isinstance(ensemble, StumpEnsemble):
-        rules = experts.told(ensemble)
-        return {"cascade": type(cascade).__name__, "told": told, "ensemble": type(ensemble).__name__, "rules": rules}
-    if not isinstance(ensemble, NativeEnsemble):
-        raise ModelFileError(f"{ensemble.name} is a foreign learner, of which only pickle can make a file.")
-    limits = ("max_slots", "max_nodes")  # these move with the memory that a leaf takes
-    rules = {key: value for key, value in ensemble.rules._asdict().items() if key not in limits}
-    rules = {key: value.item() if isinstance(value, np.generic) else value for key, value in rules.items()}
-    return {"cascade": type(cascade).__name__, "told": told, "ensemble": type(ensemble).__name__, "rules": rules}
+        learner = parameters["learner"]
+        if _find(learner["class"]).protocol != registry.LEARNER:
+            raise ValueError(f"{learner['class']} is no weak learner")
+        parameters["learner"] = _make(learner)
+    return _find(described["class"]).load()(**parameters)
 
 
 # -- what was learned --------------------------------------------------------------------------------------------------
 
 
 def _learned(state: State) -> dict[str, Any]:
-    mixture = state.mixture
     return {
         "seed": state.seed,
         "n_rows": state.n_rows,
@@ -201,46 +153,16 @@ def _learned(state: State) -> dict[str, Any]:
         "kinds": state.schema.kinds,
         "categories": {name: list(codes) for name, codes in state.schema.categories.items()},
         "version": state.schema.version,
-        "mixture": None if mixture is None else {"weights": mixture.weights, "n_rows": mixture.n_rows},
-        "members": [_describe_member(member) for member in state.members],
-        "learned": [_member(member) for member in state.members],
+        "settings": state.engine.settings(),
+        "learned": state.engine.state(),
     }
 
 
-def _member(member: Member) -> dict[str, Any]:
-    if isinstance(member.ensemble, StumpEnsemble):
-        learned: dict[str, Any] = {"ensemble": experts.learned_by(member.ensemble)}
-    else:
-        assert isinstance(member.ensemble, NativeEnsemble)
-        learned = {"ensemble": learned_by(member.ensemble)}
-    if isinstance(member.cascade, Rival):
-        learned["n_rows"] = member.cascade.n_rows
-    if isinstance(member.cascade, LogisticCascade):
-        learned |= {"alphas": member.cascade.alphas, "mistakes": member.cascade.mistakes}
-    return learned
-
-
 def _restore(state: State, saved: dict[str, Any]) -> None:
-    state.n_rows = _count(saved["n_rows"])
+    state.n_rows = checked_count(saved["n_rows"], "number of rows")
     _restore_labels(state.labels, saved["labels"])
     _restore_schema(state.schema, saved)
-    if state.mixture is not None:
-        state.mixture.weights[:] = _like(saved["mixture"]["weights"], state.mixture.weights)
-        state.mixture.n_rows = _count(saved["mixture"]["n_rows"])
-    for member, learned in zip(state.members, saved["learned"], strict=True):
-        most = member.ensemble.max_classes
-        if most is not None and len(state.labels) > most:
-            raise ValueError("there are more labels than the trees tell apart")
-        if isinstance(member.ensemble, StumpEnsemble):
-            experts.restore_stumps(member.ensemble, learned["ensemble"], state.schema, len(state.labels))
-        else:
-            assert isinstance(member.ensemble, NativeEnsemble)
-            restore_trees(member.ensemble, learned["ensemble"], state.schema, len(state.labels))
-        if isinstance(member.cascade, Rival):
-            member.cascade.n_rows = _count(learned["n_rows"])
-        if isinstance(member.cascade, LogisticCascade):
-            member.cascade.alphas[:] = _like(learned["alphas"], member.cascade.alphas)
-            member.cascade.mistakes[:] = _like(learned["mistakes"], member.cascade.mistakes)
+    state.engine.restore(saved["learned"], state.schema, len(state.labels))
 
 
 def _restore_labels(labels: Labels, known: list[Any]) -> None:
@@ -249,33 +171,19 @@ def _restore_labels(labels: Labels, known: list[Any]) -> None:
     for label in known[len(labels) :]:
         labels.add(label)
     if len(set(labels.known)) < len(labels):
-        raise ValueError("a label is there twice")
+        raise ValueError("duplicate label")
 
 
 def _restore_schema(schema: Schema, saved: dict[str, Any]) -> None:
-    schema.version = _count(saved["version"])
+    schema.version = checked_count(saved["version"], "version of the schema")
     for name, kind in saved["kinds"].items():
         if kind not in (None, NUMBER, TEXT):
-            raise ValueError(f"a column holds {kind!r}")
+            raise ValueError(f"invalid kind of a column: {kind!r}")
         schema.kinds[name] = kind
     for name, categories in saved["categories"].items():
         codes = {category: code for code, category in enumerate(categories)}
         if schema.kinds.get(name) != TEXT or len(codes) < len(categories):
-            raise ValueError("categories are not those of a column of text")
+            raise ValueError(f"invalid categories of column {name!r}")
         if not all(isinstance(category, str) for category in categories):
             raise InvalidInputError("a category is not text")
         schema.categories[name] = codes
-
-
-def _count(value: Any) -> int:
-    if type(value) is not int or not 0 <= value < 2**62:
-        raise ValueError("a count is not one")
-    return value
-
-
-def _like(array: Any, other: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    if not isinstance(array, np.ndarray) or array.dtype != other.dtype or array.shape != other.shape:
-        raise ValueError("an array has another shape")
-    if not np.all(np.isfinite(array)):
-        raise ValueError("an array holds values that are not finite")
-    return array

@@ -20,10 +20,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
+from ocoboost.cascade.regimes import AGNOSTIC, Regime
 from ocoboost.oco.players import PLAYERS
-from ocoboost.regimes import AGNOSTIC, Regime
 
 AGNOSTIC_REGIME = Regime(AGNOSTIC)
 
@@ -45,10 +43,10 @@ def player_regret_bound(
     """
     family = PLAYERS[player]
     game = regime.game(gamma=gamma, n_classes=n_classes, n_learners=n_learners)
-    point = regime.starts(game, np.zeros(1, dtype=np.int64), start=start, is_entropic=family.is_entropic)[0]
-    if step_size is None:
-        step_size = gamma / math.sqrt(n_learners) if family.uses_paper_step else family.optimal_step(game, point)
-    return family.regret_bound(game, point, step_size)
+    playing = regime.playing(
+        family, gamma=gamma, n_classes=n_classes, n_learners=n_learners, start=start, step_size=step_size
+    )
+    return family.regret_bound(game, playing.starts[0], playing.step_size)
 
 
 def agnostic_gain_regret_bound(

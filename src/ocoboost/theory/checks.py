@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ocoboost.arrays import FloatArray
-from ocoboost.encoding import Labels, Schema
+from ocoboost.data.labels import Labels
+from ocoboost.data.schema import Schema
 from ocoboost.errors import InvalidInputError
 from ocoboost.theory.classes import QuantileStumps, Searchable
 from ocoboost.theory.conditions import Condition, Demand, Guessing, plain_gain
@@ -223,17 +224,17 @@ def check_run(
     member: int = 0,
 ) -> list[Check]:
     """Check every learner of a recorded booster on what it was taught; ``gamma`` None is the booster's."""
-    cascade = account.record.cascades[member]
-    stretches = list(account.record.stretches(member))
-    n_classes = max(stretch.rows.n_classes for stretch in stretches)
-    n_features = max(stretch.rows.features.shape[1] for stretch in stretches)
-    X = np.concatenate([_widened(stretch.rows.features, n_features, np.nan) for stretch in stretches])
-    weights = np.concatenate([stretch.rows.weights for stretch in stretches])
+    cells = account.record.tapes[member].cells
+    spans = list(account.record.spans(member))
+    n_classes = max(span.rows.n_classes for span in spans)
+    n_features = max(span.rows.features.shape[1] for span in spans)
+    X = np.concatenate([_widened(span.rows.features, n_features, np.nan) for span in spans])
+    weights = np.concatenate([span.rows.weights for span in spans])
     checks = []
-    for parts in zip(*(lessons(cascade, stretch) for stretch in stretches), strict=True):
+    for parts in zip(*(lessons(cells, span) for span in spans), strict=True):
         votes = np.concatenate([_widened(part.votes, n_classes, 0.0) for part in parts])
         taught = np.concatenate([_widened(part.taught, n_classes, 0.0) for part in parts])
-        asked = cascade.gamma if gamma is None else gamma
+        asked = cells.gamma if gamma is None else gamma
         checks.append(check(condition, X, votes, taught, hypotheses, gamma=asked, weights=weights, n_classes=n_classes))
     return checks
 

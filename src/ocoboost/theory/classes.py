@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.weak.hypotheses import Best
-from ocoboost.weak.stumps import Stump, StumpClass
+from ocoboost.learners.experts.hypotheses import Best
+from ocoboost.learners.experts.stumps import Stump, StumpClass
 
 
 class Searchable(Protocol):

@@ -7,7 +7,7 @@ see labels, and eight bytes per label if they see distributions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
@@ -15,9 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.cascade import Cascade
-from ocoboost.games import PooledVotes, Seen
-from ocoboost.weak.contract import Block, WeakEnsemble
+from ocoboost.cascade.cascade import Cascade
+from ocoboost.cascade.relabelling import Games, Relabelling, Seen
 
 
 class Heard(NamedTuple):
@@ -38,43 +37,53 @@ class Rows(NamedTuple):
     chances: FloatArray | None  # D[y] of every row, if several members were mixed
 
 
-class Stretch(NamedTuple):
+class Span(NamedTuple):
     """Rows during which no label was new, and what one cascade's learners said to them."""
 
     rows: Rows
     heard: Heard
 
 
+class Tape:
+    """What one cascade's learners said, block by block (see ``cascade.cascade.Tape``)."""
+
+    def __init__(self, record: Record, cells: Relabelling) -> None:
+        self.record = record
+        self.cells = cells
+        self.heard: list[Heard] = []
+
+    def begin(self, labels: IntArray, weights: FloatArray, n_classes: int) -> Games:
+        """The games of a block, with arrays for what the players see while the record is open."""
+        n_kept = self.cells.n_learners if self.record.is_open else 0
+        seen = Seen.empty(len(labels), n_kept, n_classes, self.cells.votes)
+        return self.cells.begin(labels, weights, n_classes, seen)
+
+    def end(self, games: Games) -> None:
+        """Keep what the players saw, and what the prediction is made of."""
+        if self.record.is_open:
+            n_classes = games.label_votes.shape[1]
+            small = games.seen_labels.astype(np.min_scalar_type(n_classes - 1))
+            self.heard.append(Heard(Seen(small, games.seen_distributions), games.pooled(self.cells.pool)))
+
+
 @dataclass
 class Record:
-    """A run of a booster from some row on; one tape for every member of its mixture."""
+    """A run of a booster from some row on; one tape for every cascade in it."""
 
-    cascades: list[Cascade]
     most_rows: int | None = None  # then no more is kept
     rows: list[Rows] = field(default_factory=list)
-    tapes: list[list[Heard]] = field(init=False)
-    n_rows: int = field(init=False, default=0)
+    tapes: list[Tape] = field(default_factory=list)
+    n_rows: int = 0
 
-    def __post_init__(self) -> None:
-        self.tapes = [[] for _ in self.cascades]
-
-    def learn(
-        self,
-        member: int,
-        ensemble: WeakEnsemble,
-        block: Block,
-        labels: IntArray,
-        weights: FloatArray,
-        n_classes: int,
-        first_row: int,
-    ) -> PooledVotes:
-        """What the member's cascade does, keeping what its players see."""
-        cascade = self.cascades[member]
-        seen = Seen.room(len(labels), cascade.n_learners, n_classes, cascade.votes)
-        pooled = cascade.learn(ensemble, block, labels, weights, n_classes, first_row, seen)
-        small = seen.labels.astype(np.min_scalar_type(n_classes - 1))
-        self.tapes[member].append(Heard(Seen(small, seen.distributions), pooled.of(cascade.pool)))
-        return pooled
+    @classmethod
+    def of(cls, cascades: Sequence[Cascade], most_rows: int | None) -> Record:
+        """Begin to record what these cascades learn."""
+        record = cls(most_rows)
+        for cascade in cascades:
+            assert isinstance(cascade.cells, Relabelling)
+            cascade.tape = Tape(record, cascade.cells)
+            record.tapes.append(cascade.tape)
+        return record
 
     def add(
         self,
@@ -94,15 +103,15 @@ class Record:
         """Whether there is room for another block."""
         return self.most_rows is None or self.n_rows < self.most_rows
 
-    def stretches(self, member: int) -> Iterator[Stretch]:
+    def spans(self, member: int) -> Iterator[Span]:
         """The run of one member, cut where the number of labels changes."""
-        pairs = zip(self.rows, self.tapes[member], strict=False)  # a block that failed is on some tapes only
+        pairs = zip(self.rows, self.tapes[member].heard, strict=False)  # a block that failed is on some tapes only
         for n_classes, group in groupby(pairs, key=lambda pair: pair[0].n_classes):
             rows, heard = zip(*group, strict=True)
             votes = zip(*(block.seen for block in heard), strict=True)
             seen = Seen(*(np.concatenate(arrays, axis=1) for arrays in votes))
             mixed = [block.chances for block in rows if block.chances is not None]
-            yield Stretch(
+            yield Span(
                 Rows(
                     rows[0].first_row,
                     n_classes,

@@ -14,7 +14,7 @@ SMALL_REGRET = 0.02
 
 
 class Advantage(NamedTuple):
-    """How much of the rival's edge over guessing a learner has on what it was taught; NaN if the rival has none."""
+    """How much of the comparator's edge over guessing a learner has on what it was taught; NaN if the comparator has none."""
 
     estimated_gamma: float
     low: float  # of a 95 % confidence interval
@@ -44,7 +44,7 @@ class Parts(NamedTuple):
 class Report:
     """An account at one time. Regrets are averages per row in gains: twice those in mistakes."""
 
-    rival: str
+    comparator: str
     member: int
     n_members: int
     regime: str
@@ -53,10 +53,10 @@ class Report:
     n_rows: int
     n_classes: int
     n_learners: int
-    rival_accuracy: float
+    comparator_accuracy: float
     accuracy: float  # expected, of labels drawn from D: what the theorems are about
     accuracy_of_mode: float  # of the most probable label
-    regret: float  # measured: from D, the labels and the rival
+    regret: float  # measured: from D, the labels and the comparator
     parts: Parts
     guessing_price: float  # the part of `parts.learners` that gamma and the number of labels explain by themselves
     player_bound: float  # the most that `parts.players` can be
@@ -74,7 +74,7 @@ class Report:
     def advice(self) -> str:
         """One sentence, about the largest of the parts that can be changed."""
         if self.whole_regret <= SMALL_REGRET:
-            return f"Nothing to do: the booster is not behind {self.rival}; try a larger class of rivals."
+            return f"Nothing to do: the booster is not behind {self.comparator}; try a larger class of comparators."
         edge = self.estimated_gamma.estimated_gamma
         about = f"; their advantage is about {edge:.2f}, gamma is {self.gamma:g}." if math.isfinite(edge) else "."
         price = f"the price of gamma {self.gamma:g} with {self.n_classes} labels"
@@ -112,7 +112,7 @@ class Report:
         spread = f"median {edge.estimated_gamma:.3f}, 95 % [{edge.low:.3f}, {edge.high:.3f}]"
         extremes = f"; learners from {min(known):.3f} to {max(known):.3f}" if known else ""
         lines = [
-            ("rival", f"{self.rival}, right on {self.rival_accuracy:.1%} of rows"),
+            ("comparator", f"{self.comparator}, right on {self.comparator_accuracy:.1%} of rows"),
             (
                 "booster",
                 f"right on {self.accuracy:.1%} if labels are drawn from D, {self.accuracy_of_mode:.1%} if the mode",
@@ -125,7 +125,7 @@ class Report:
             ("  projection", f"{-parts.projection:+.3f}"),
             ("  relabelling", f"{-parts.relabelling:+.3f}"),
             ("Theorem 1", f"{self.bound:.3f}, with the learners' regret as measured"),
-            ("advantage", spread + extremes if known else "the rival has no edge over guessing"),
+            ("advantage", spread + extremes if known else "the comparator has no edge over guessing"),
             ("advice", self.advice),
         ]
         if self.n_members > 1:
@@ -145,16 +145,16 @@ class Report:
         return table
 
 
-def advantage(edge: float, rival_edge: float, squared: float, crossed: float, rival_squared: float) -> Advantage:
+def advantage(edge: float, comparator_edge: float, squared: float, crossed: float, comparator_squared: float) -> Advantage:
     """A ratio of sums over rows with its interval, from the sums, squares and products of its terms.
 
     The error is that of a sum of martingale differences. Terms are not centred row by row, which can only widen the
     interval: a learner that gets better has a drift, and the drift counts as noise.
     """
-    if rival_edge <= NORMAL_95 * math.sqrt(rival_squared):
+    if comparator_edge <= NORMAL_95 * math.sqrt(comparator_squared):
         return UNKNOWN
-    ratio = edge / rival_edge
-    error = NORMAL_95 * math.sqrt(max(0.0, squared - 2.0 * ratio * crossed + ratio**2 * rival_squared)) / rival_edge
+    ratio = edge / comparator_edge
+    error = NORMAL_95 * math.sqrt(max(0.0, squared - 2.0 * ratio * crossed + ratio**2 * comparator_squared)) / comparator_edge
     return Advantage(ratio, ratio - error, ratio + error)
 
 

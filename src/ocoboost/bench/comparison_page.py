@@ -1,0 +1,152 @@
+"""The page of ``ocoboost compare``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ocoboost.bench import measures
+from ocoboost.bench.compare import MEASURES, Comparison
+from ocoboost.bench.reproduction_page import band, shown
+from ocoboost.report import figures
+from ocoboost.report.page import Figure, Page, Part, Section, Table
+
+
+def page(comparison: Comparison, missing: Mapping[str, str], facts: Mapping[str, str]) -> Page:
+    """The whole report; ``missing`` says why a dataset is not there."""
+    settings = comparison.settings
+    why = [f"{name.capitalize()} is missing: {reason}." for name, reason in missing.items()]
+    sections = [Section("Scores", [_LEGEND, *_scores(comparison), *why])]
+    sections.append(Section("Learning curves", [_curves(comparison)]))
+    if len(settings.shares) > 1:
+        sections.append(Section("Accuracy by noise", [_noise(comparison)]))
+    sections += [
+        Section("Time against accuracy", [_time(comparison)]),
+        Section("Time and memory", [_cost(comparison, "seconds"), _cost(comparison, "bytes")]),
+        Section("Ranks", _ranks(comparison)),
+        Section(f"Mistakes of {settings.models[0]}", [_confusions(comparison)]),
+    ]
+    shuffles = "one shuffle" if len(settings.shuffles) == 1 else f"{len(settings.shuffles)} shuffles"
+    summary = f"{len(settings.models)} models on {len(settings.names)} datasets, {shuffles}. "
+    summary += "All see the same rows in the same order, and the same flipped labels."
+    return Page("Online classifiers, compared", summary, sections, facts)
+
+
+_LEGEND = (
+    "In percent, against the true labels, with the standard error over the shuffles. Every row is predicted before it "
+    "is learned. The best of each column is bold. Rivals have their library's defaults."
+)
+
+
+def _scores(comparison: Comparison) -> list[Table]:
+    return [
+        _table(comparison, share, measure, f"{title}; {share:.0%} of the labels flipped")
+        for share in comparison.settings.shares
+        for measure, title in MEASURES.items()
+    ]
+
+
+def _table(comparison: Comparison, share: float, measure: str, caption: str) -> Table:
+    """A row per model, a column per dataset; the best of each column is bold."""
+    settings, strong = comparison.settings, set()
+    columns = []
+    for j, name in enumerate(settings.names, 1):
+        cells = [comparison.interval(name, share, model, measure) for model in settings.models]
+        best = max((cell[0] for cell in cells if cell is not None), default=None)
+        strong |= {(i, j) for i, cell in enumerate(cells) if cell is not None and cell[0] == best}
+        columns.append(["" if cell is None else shown(cell) for cell in cells])
+    rows = list(zip(settings.models, *columns, strict=True))
+    return Table(
+        (MEASURES[measure], *(name.capitalize() for name in settings.names)), rows, caption + ".", frozenset(strong)
+    )
+
+
+def _cost(comparison: Comparison, measure: str) -> Table:
+    """Seconds, or KiB at the end of the stream, at the first share of flipped labels."""
+    settings, columns = comparison.settings, []
+    for name in settings.names:
+        cells = [comparison.interval(name, settings.shares[0], model, measure) for model in settings.models]
+        columns.append(
+            ["" if c is None else f"{c[0]:.2f}" if measure == "seconds" else f"{c[0] / 1024:,.0f}" for c in cells]
+        )
+    title = "seconds" if measure == "seconds" else "KiB at the end"
+    caption = "Ours in blocks, compiled beforehand; River's row by row." if measure == "seconds" else ""
+    rows = list(zip(settings.models, *columns, strict=True))
+    return Table((title, *(name.capitalize() for name in settings.names)), rows, caption)
+
+
+def _curves(comparison: Comparison) -> Figure:
+    share, panels = comparison.settings.shares[0], {}
+    for name in comparison.settings.names:
+        bands, n_rows = {}, 0
+        for model in comparison.settings.models:
+            runs = comparison.runs.get((name, share, model))
+            if runs:
+                bands[model] = band([run["curve"] for run in runs]).after(1)
+                n_rows = runs[0]["rows"]
+        if bands:
+            n_points = len(next(iter(bands.values())).middle) + 1
+            x = n_rows * np.arange(2, n_points + 1) / n_points
+            svg = figures.lines(name.capitalize(), x, bands, x_label="rows", y_label="accuracy so far, %")
+            panels[f"{name.capitalize()}: accuracy so far by rows"] = svg
+    return Figure(panels, f"{share:.0%} of the labels flipped. Bands are two standard errors; one shuffle has none.")
+
+
+def _noise(comparison: Comparison) -> Figure:
+    panels = {}
+    for name in comparison.settings.names:
+        bands = {}
+        for model in comparison.settings.models:
+            cells = [comparison.interval(name, share, model, "accuracy") for share in comparison.settings.shares]
+            if all(cell is not None for cell in cells):
+                known = [cell for cell in cells if cell is not None]
+                middle = [mean for mean, _ in known]
+                low, high = ([mean + sign * 2 * error for mean, error in known] for sign in (-1, 1))
+                bands[model] = figures.Band(middle, low, high)
+        if bands:
+            x = [100 * share for share in comparison.settings.shares]
+            svg = figures.lines(name.capitalize(), x, bands, x_label="labels flipped, %", y_label="accuracy, %")
+            panels[f"{name.capitalize()}: accuracy by share of flipped labels"] = svg
+    return Figure(panels, "Accuracy against the true labels. Bands are two standard errors; one shuffle has none.")
+
+
+def _time(comparison: Comparison) -> Figure:
+    share, panels = comparison.settings.shares[0], {}
+    for name in comparison.settings.names:
+        points = {}
+        for model in comparison.settings.models:
+            seconds, accuracy = (comparison.interval(name, share, model, m) for m in ("seconds", "accuracy"))
+            if seconds is not None and accuracy is not None:
+                points[model] = (figures.Interval(*seconds), figures.Interval(*accuracy))
+        if points:
+            title = name.capitalize()
+            panels[f"{title}: seconds against accuracy"] = figures.time_against_accuracy(title, points)
+    return Figure(panels, "Up and left is better.")
+
+
+def _ranks(comparison: Comparison) -> list[Part]:
+    scores, n_models = comparison.scores(), len(comparison.settings.models)
+    if len(scores) < 2 or n_models < 2:
+        return ["Ranks need two models, and two datasets or noise levels on which all of them were run."]
+    ranks = measures.mean_ranks(scores)
+    distance = measures.critical_difference(n_models, len(scores))
+    svg = figures.critical_difference(f"Over {len(scores)} streams", ranks, distance)
+    caption = "By accuracy. A bar joins models that Nemenyi's test at 5 % does not tell apart. "
+    caption += "The test takes streams as independent, which noise levels of one dataset are not."
+    rows = [(model, f"{rank:.2f}") for model, rank in sorted(ranks.items(), key=lambda item: item[1])]
+    return [
+        Figure({"mean ranks of the models, with the critical difference": svg}, caption),
+        Table(("model", "mean rank"), rows),
+    ]
+
+
+def _confusions(comparison: Comparison) -> Figure:
+    model, share, panels = comparison.settings.models[0], comparison.settings.shares[0], {}
+    for name in comparison.settings.names:
+        runs = comparison.runs.get((name, share, model))
+        if runs:
+            title = name.capitalize()
+            svg = figures.confusion(title, runs[0]["labels"], np.array(runs[0]["confusion"]))
+            panels[f"{title}: true and predicted labels"] = svg
+    return Figure(panels, "First shuffle. Blue is right, orange is wrong; shades are shares of a true label.")

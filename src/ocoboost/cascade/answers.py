@@ -1,0 +1,60 @@
+"""What a booster says to a row: a label distribution, the vote shares behind it, and the label that follows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.compiling import kernel
+from ocoboost.oco.projections import project_onto_simplex
+
+
+class Answers(NamedTuple):
+    """What is said to each row of a block; all have shape (rows, classes)."""
+
+    distributions: FloatArray  # D
+    shares: FloatArray  # each label's share of the pooled votes
+    priorities: FloatArray | None = None  # who wins a tie, if not the label with most votes
+
+    @classmethod
+    def none(cls, n_rows: int) -> Answers:
+        """Before the first label is known."""
+        return cls(np.zeros((n_rows, 0)), np.zeros((n_rows, 0)))
+
+    def after(self, n_rows: int) -> Answers:
+        """Without the first rows."""
+        priorities = None if self.priorities is None else self.priorities[n_rows:]
+        return Answers(self.distributions[n_rows:], self.shares[n_rows:], priorities)
+
+    @property
+    def labels(self) -> IntArray:
+        """The most probable label of each row; ties go to the most votes, then to the lowest index."""
+        chosen = np.empty(len(self.shares), dtype=np.int64)
+        modes(self.distributions, self.shares if self.priorities is None else self.priorities, chosen)
+        return chosen
+
+
+def projected(shares: FloatArray, gamma: float) -> FloatArray:
+    """D from the vote shares h / N: scaled by 1 / gamma and projected onto the simplex.
+
+    >>> projected(np.array([[0.5, 0.3, 0.2]]), 0.25).round(2).tolist()
+    [[0.9, 0.1, 0.0]]
+    """
+    distributions = shares / gamma
+    project_onto_simplex(distributions, distributions)  # Alg. 1.4, Alg. 4.4: D = Π(h / (γN))
+    return distributions
+
+
+@kernel
+def modes(distributions: FloatArray, vote_counts: FloatArray, out: IntArray) -> None:
+    """The most probable label of each row; ties go to the most votes, then to the lowest index."""
+    for row in range(distributions.shape[0]):
+        best = 0
+        for j in range(1, distributions.shape[1]):
+            more_probable = distributions[row, j] > distributions[row, best]
+            as_probable = distributions[row, j] == distributions[row, best]
+            if more_probable or (as_probable and vote_counts[row, j] > vote_counts[row, best]):
+                best = j
+        out[row] = best

@@ -1,0 +1,131 @@
+"""The driver: carries a block of rows through all learners of a booster, whichever booster it is.
+
+    for each learner:
+        teach     the cells say what it is taught on every row
+        vote      row by row: it votes with what it knows, then learns the row
+        see       the cells take note of its votes
+
+What learner i is taught on row r depends on the votes of learners 1..i-1 on row r, and its vote on row r on its own
+past. The cells (row, learner) therefore form a grid that may be walked in any order that respects left and upper
+neighbours: by parts (learner by learner over a block, for any ensemble), in one compiled loop, or as a pipeline over
+threads (for native ones). A block of one row is the paper's order. Results are equal to the bit, because draws are keyed
+by (seed, purpose, row, learner) and sums run in learner order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.cascade.answers import Answers
+from ocoboost.cascade.cells import Cells
+from ocoboost.cascade.contract import Prepared, WeakEnsemble
+from ocoboost.cascade.kernel import grid_for
+from ocoboost.cascade.native import NativeEnsemble
+from ocoboost.cascade.pipeline import learn_pipelined
+from ocoboost.compiling import announcing_compilation
+from ocoboost.data.schema import Block, Schema
+
+
+class Tape(Protocol):
+    """Someone who keeps what the learners of a cascade say."""
+
+    def begin(self, labels: IntArray, weights: FloatArray, n_classes: int) -> Any:
+        """What ``Cells.begin`` gives, with arrays to keep votes in."""
+
+    def end(self, rows: Any) -> None:
+        """Keep what is in them after the last learner."""
+
+
+@dataclass
+class Cascade:
+    """A booster: its cells and its learners."""
+
+    cells: Cells[Any, Any]
+    ensemble: WeakEnsemble
+    n_jobs: int = 1  # threads, for native ensembles; the results do not depend on it
+    tape: Tape | None = None
+
+    @property
+    def cascades(self) -> list[Cascade]:
+        return [self]
+
+    def learn(
+        self,
+        block: Block,
+        labels: IntArray,
+        weights: FloatArray,
+        n_classes: int,
+        first_row: int,
+        *,
+        answering: bool = True,
+    ) -> Answers:
+        """Teach a block to all learners; returns the answers from before each row was learned, if they are wanted."""
+        prepared = self.ensemble.prepare(block, learning=True)
+        begin = self.cells.begin if self.tape is None else self.tape.begin
+        rows = begin(labels, weights, n_classes)
+        with announcing_compilation():
+            if isinstance(self.ensemble, NativeEnsemble):
+                self.ensemble.grow_classes(n_classes)
+                learn_pipelined(self.ensemble, self.cells, rows, prepared, n_classes, first_row, self.n_jobs)
+            else:
+                self.learn_by_parts(rows, prepared, n_classes, first_row)
+        if self.tape is not None:
+            self.tape.end(rows)
+        if not answering:
+            return Answers.none(len(labels))
+        return self.cells.answers(rows, n_classes, np.arange(first_row, first_row + len(labels)))
+
+    def learn_by_parts(self, rows: Any, prepared: Prepared, n_classes: int, first_row: int) -> None:
+        """Learner by learner over the block, for any ensemble; native ones run the same cells in one kernel."""
+        cells, choices = self.cells, self.cells.choices(n_classes)
+        grid, cell_scratch, spare = grid_for(choices), cells.scratch(n_classes), np.empty(n_classes)
+        label_weights: FloatArray = np.empty((len(prepared), n_classes))
+        votes = np.empty_like(label_weights)
+        for learner in range(cells.n_learners):  # Alg. 1.7, Alg. 4.7
+            grid.teach_rows(choices, rows, cell_scratch, first_row, learner, label_weights)
+            self.ensemble.vote_and_learn(learner, prepared, label_weights, votes)
+            grid.see_rows(choices, rows, cell_scratch, first_row, learner, votes, spare)
+
+    def answer(self, block: Block, n_classes: int, n_learned: int) -> Answers:
+        """What is said to a block when so many rows are learned; nothing is learned."""
+        cells, choices = self.cells, self.cells.choices(n_classes)
+        prepared = self.ensemble.prepare(block, learning=False)
+        rows, cell_scratch = cells.begin_poll(len(block), n_classes), cells.scratch(n_classes)
+        grid = grid_for(choices)
+        if isinstance(self.ensemble, NativeEnsemble):
+            self.ensemble.grow_classes(n_classes)
+            forest, scratch = self.ensemble.forest, self.ensemble.scratch()
+            grid.poll_block(forest, scratch, choices, rows, cell_scratch, prepared, n_classes, n_learned)
+        else:
+            votes, spare = np.empty((len(block), n_classes)), np.empty(n_classes)
+            for learner in range(cells.n_learners):
+                self.ensemble.vote(learner, prepared, votes)
+                grid.pool_rows(choices, rows, cell_scratch, n_learned, learner, votes, spare)
+        return cells.answers(rows, n_classes, np.full(len(block), n_learned))
+
+    def settings(self) -> list[dict[str, Any]]:
+        """What the booster and its learners were told, as numbers and words."""
+        return [
+            {
+                "cells": type(self.cells).__name__,
+                "told": self.cells.settings(),
+                "ensemble": type(self.ensemble).__name__,
+                "rules": self.ensemble.settings(),
+            }
+        ]
+
+    def state(self) -> dict[str, Any]:
+        """What the booster and its learners have learned."""
+        return {"cells": self.cells.state(), "ensemble": self.ensemble.state()}
+
+    def restore(self, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
+        """Take back what ``state`` gave; raises ``ValueError`` for what cannot have been learned."""
+        most = self.ensemble.max_classes
+        if most is not None and n_classes > most:
+            raise ValueError(f"{n_classes} labels, and {self.ensemble.name} can tell {most} apart")
+        self.ensemble.restore(saved["ensemble"], schema, n_classes)
+        self.cells.restore(saved["cells"])

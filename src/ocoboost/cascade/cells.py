@@ -1,0 +1,184 @@
+"""What a booster does in a cell (row, learner) of the grid: the protocol, and its dispatch inside kernels.
+
+    teach    what the learner is taught, from what the learners before it said to this row
+    see      what its vote changes: the row's state, and (in Adaboost.OLM) what is known of the learner
+    pool     the same for a row without a label: what the vote adds to the prediction
+
+Any order of cells in which a cell follows its row's earlier learners and its learner's earlier rows gives the same bits,
+so the same three kernels serve the loop by parts (``teach_rows`` and so on, one learner over a block) and the fused one
+(``kernel.py``). Kernels find their cells by the type of ``choices``, a named tuple that belongs to one kind of cells.
+
+A new booster is one subclass of ``Cells`` with its kernels; see CONTRIBUTING.md.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numba.extending import overload
+
+from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.cascade.answers import Answers
+
+Choices = TypeVar("Choices")
+Rows = TypeVar("Rows", bound="Tiled")
+
+
+class Kernels(NamedTuple):
+    """The kernels of a kind of cells; ``number`` is a row's place in the stream, ``row`` its place in the block."""
+
+    choices: type  # the named tuple by which these are found
+    teach: Callable[..., None]  # (choices, rows, scratch, row, number, learner, out)
+    see: Callable[..., None]  # (choices, rows, scratch, row, number, learner, n_classes, vote, spare)
+    pool: Callable[..., None]  # as ``see``; in both ``vote`` may be overwritten
+
+
+class Tiled(Protocol):
+    """What the rows of a block hold: a named tuple of arrays."""
+
+    def tile(self, rows: slice) -> Any:
+        """The same for some of the rows, sharing memory."""
+
+
+class Cells(ABC, Generic[Choices, Rows]):
+    """One kind of booster with its choices made, and what it has learned beside its learners."""
+
+    kernels: ClassVar[Kernels]
+    n_learners: int
+
+    _choices: tuple[int, Choices] | None = None
+
+    def __init_subclass__(cls) -> None:
+        if "kernels" in vars(cls):
+            _KERNELS[cls.kernels.choices] = cls.kernels
+
+    # -- what a kind of cells must say ---------------------------------------------------------------------------
+
+    @abstractmethod
+    def configure(self, n_classes: int) -> Choices:
+        """The choices as a named tuple of numbers and arrays."""
+
+    @abstractmethod
+    def begin(self, labels: IntArray, weights: FloatArray, n_classes: int) -> Rows:
+        """What a block of rows holds before the first learner: a named tuple of arrays, axis 0 the row."""
+
+    @abstractmethod
+    def answers(self, rows: Rows, n_classes: int, numbers: IntArray) -> Answers:
+        """What all votes amount to; ``numbers`` are the rows' places in the stream."""
+
+    # -- what most need not --------------------------------------------------------------------------------------
+
+    def begin_poll(self, n_rows: int, n_classes: int) -> Rows:
+        """``begin`` for rows without a label."""
+        return self.begin(np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows), n_classes)
+
+    def scratch(self, n_classes: int) -> Any:
+        """Memory for one thread to work in, a named tuple of arrays."""
+        return ()
+
+    def state(self) -> dict[str, Any]:
+        """What was learned beside the learners, as numbers and arrays."""
+        return {}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take back what ``state`` gave; raises ``ValueError`` for what cannot have been learned."""
+        if state:
+            raise ValueError(f"invalid state of the booster: {', '.join(map(str, state))}")
+
+    def settings(self) -> dict[str, Any]:
+        """What was chosen, as numbers and words; two boosters with equal settings and learners learn alike."""
+        if not dataclasses.is_dataclass(self):
+            raise TypeError(f"{type(self).__name__} must be a dataclass, or say what its settings are")
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.init}
+
+    # -- what the driver asks ------------------------------------------------------------------------------------
+
+    def choices(self, n_classes: int) -> Choices:
+        """The choices, worked out once for every number of classes."""
+        if self._choices is None or self._choices[0] != n_classes:
+            self._choices = n_classes, self.configure(n_classes)
+        return self._choices[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_choices"}  # can be worked out again
+
+
+_KERNELS: dict[type, Kernels] = {}
+
+
+def kernels_for(choices: Any) -> Kernels:
+    """The kernels for choices, or for Numba's type of them."""
+    return _KERNELS[getattr(choices, "instance_class", type(choices))]
+
+
+# A function for the interpreter, and beside it the choice that the compiler makes.
+
+
+def teach_cell(choices: Any, rows: Any, scratch: Any, row: int, number: int, learner: int, out: FloatArray) -> None:
+    """The label weights for a learner."""
+    kernels_for(choices).teach(choices, rows, scratch, row, number, learner, out)
+
+
+def see_cell(
+    choices: Any,
+    rows: Any,
+    scratch: Any,
+    row: int,
+    number: int,
+    learner: int,
+    n_classes: int,
+    vote: FloatArray,
+    spare: FloatArray,
+) -> None:
+    """Take note of a vote on a row that is learned."""
+    kernels_for(choices).see(choices, rows, scratch, row, number, learner, n_classes, vote, spare)
+
+
+def pool_cell(
+    choices: Any,
+    rows: Any,
+    scratch: Any,
+    row: int,
+    number: int,
+    learner: int,
+    n_classes: int,
+    vote: FloatArray,
+    spare: FloatArray,
+) -> None:
+    """Take note of a vote on a row without a label."""
+    kernels_for(choices).pool(choices, rows, scratch, row, number, learner, n_classes, vote, spare)
+
+
+# ruff: noqa: PLW0108, an overload must be a plain function
+
+
+@overload(teach_cell, strict=False, inline="always")
+def _choose_teach(choices: Any, rows: Any, scratch: Any, row: Any, number: Any, learner: Any, out: Any) -> Any:
+    chosen = kernels_for(choices).teach
+    return lambda choices, rows, scratch, row, number, learner, out: chosen(
+        choices, rows, scratch, row, number, learner, out
+    )
+
+
+@overload(see_cell, strict=False, inline="always")
+def _choose_see(
+    choices: Any, rows: Any, scratch: Any, row: Any, number: Any, learner: Any, n_classes: Any, vote: Any, spare: Any
+) -> Any:
+    chosen = kernels_for(choices).see
+    return lambda choices, rows, scratch, row, number, learner, n_classes, vote, spare: chosen(
+        choices, rows, scratch, row, number, learner, n_classes, vote, spare
+    )
+
+
+@overload(pool_cell, strict=False, inline="always")
+def _choose_pool(
+    choices: Any, rows: Any, scratch: Any, row: Any, number: Any, learner: Any, n_classes: Any, vote: Any, spare: Any
+) -> Any:
+    chosen = kernels_for(choices).pool
+    return lambda choices, rows, scratch, row, number, learner, n_classes, vote, spare: chosen(
+        choices, rows, scratch, row, number, learner, n_classes, vote, spare
+    )

@@ -1,0 +1,167 @@
+"""One name for what every compiled ensemble does to a row; the type of its forest says which kernel is meant.
+
+A native ensemble has a ``forest`` (its arrays and rules) and scratch memory, and grows its arrays between kernel calls.
+Kernels never allocate: before a row that the arrays might be too small for they stop and say so.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numba.extending import overload
+
+from ocoboost.arrays import FloatArray
+from ocoboost.compiling import kernel
+from ocoboost.data.rows import Row
+from ocoboost.data.schema import Block, Schema
+
+_KERNELS: dict[type, ModuleType] = {}
+
+
+def register_forest(forest: type, kernels: ModuleType) -> None:
+    """Say in which module the kernels for a kind of forest are: ``is_full``, ``vote_row``, ``vote_and_learn_row``."""
+    _KERNELS[forest] = kernels
+
+
+def _kernels(forest: Any) -> ModuleType:
+    """The kernels for a forest, or for Numba's type of it."""
+    return _KERNELS[getattr(forest, "instance_class", type(forest))]
+
+
+# A function for the interpreter, and beside it the choice that the compiler makes. Kernels with ``inline="always"``
+# cannot be handed *arguments, and an overload must return a Python function: hence the lambdas.
+
+
+def is_full(forest: Any, learner: int, scratch: Any) -> Any:
+    """Whether a learner's arrays might be too small for its next row."""
+    return _kernels(forest).is_full(forest, learner, scratch)
+
+
+def vote_row(forest: Any, learner: int, x: FloatArray, scratch: Any, n_classes: int, out: FloatArray) -> None:
+    """Vote on one row."""
+    _kernels(forest).vote_row(forest, learner, x, scratch, n_classes, out)
+
+
+def vote_and_learn_row(
+    forest: Any, learner: int, x: FloatArray, label_weights: FloatArray, scratch: Any, n_classes: int, out: FloatArray
+) -> None:
+    """Vote on one row with what is known, then learn its label weights."""
+    _kernels(forest).vote_and_learn_row(forest, learner, x, label_weights, scratch, n_classes, out)
+
+
+@overload(is_full, strict=False)
+def _choose_is_full(forest: Any, learner: Any, scratch: Any) -> Any:
+    chosen = _kernels(forest).is_full
+    return lambda forest, learner, scratch: chosen(forest, learner, scratch)
+
+
+@overload(vote_row, strict=False)
+def _choose_vote_row(forest: Any, learner: Any, x: Any, scratch: Any, n_classes: Any, out: Any) -> Any:
+    chosen = _kernels(forest).vote_row
+    return lambda forest, learner, x, scratch, n_classes, out: chosen(forest, learner, x, scratch, n_classes, out)
+
+
+@overload(vote_and_learn_row, strict=False)
+def _choose_vote_and_learn_row(
+    forest: Any, learner: Any, x: Any, label_weights: Any, scratch: Any, n_classes: Any, out: Any
+) -> Any:
+    chosen = _kernels(forest).vote_and_learn_row
+    return lambda forest, learner, x, label_weights, scratch, n_classes, out: chosen(
+        forest, learner, x, label_weights, scratch, n_classes, out
+    )
+
+
+@kernel(error_model="numpy")
+def vote_rows(forest: Any, learner: int, block: FloatArray, scratch: Any, out: FloatArray) -> None:
+    """Vote on every row."""
+    for row in range(block.shape[0]):
+        vote_row(forest, learner, block[row], scratch, out.shape[1], out[row])
+
+
+@kernel(error_model="numpy")
+def vote_and_learn_rows(
+    forest: Any,
+    learner: int,
+    block: FloatArray,
+    first_row: int,
+    label_weights: FloatArray,
+    scratch: Any,
+    out: FloatArray,
+) -> int:
+    """Vote on each row, then learn it; stops early, and says at which row, when the learner's arrays are full."""
+    for row in range(first_row, block.shape[0]):
+        if is_full(forest, learner, scratch):
+            return row
+        for j in range(label_weights.shape[1]):
+            scratch.taught[j] = label_weights[row, j]
+        vote_and_learn_row(forest, learner, block[row], scratch.taught, scratch, out.shape[1], out[row])
+    return block.shape[0]
+
+
+class NativeEnsemble(ABC):
+    """Weak learners that are arrays, side by side (see ``contract.WeakEnsemble``)."""
+
+    name: str
+    takes_weights = True
+    max_classes: int | None = None
+    forest: Any  # the learners and their rules, for kernels
+    rules: Any  # a named tuple of numbers
+    trees: Any  # a named tuple of arrays
+    version: int  # of the schema that the trees have grown to
+
+    def check(self, rows: Sequence[Row], *, learning: bool) -> None:  # noqa: B027
+        """Trees take any row."""
+
+    @abstractmethod
+    def prepare(self, block: Block, *, learning: bool) -> FloatArray:
+        """The rows as a matrix, after growing the learners to hold them."""
+
+    @abstractmethod
+    def scratch(self) -> Any:
+        """Memory for one thread to work in."""
+
+    @abstractmethod
+    def grow_classes(self, n_classes: int) -> None:
+        """Make the arrays hold more classes."""
+
+    @abstractmethod
+    def grow(self) -> None:
+        """Make every learner's arrays larger."""
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory that the learners take."""
+        return sum(array.nbytes for array in self.forest.trees)
+
+    def is_full(self, learner: int) -> bool:
+        """Whether a learner's arrays might be too small for its next row."""
+        return bool(is_full(self.forest, learner, self.scratch()))
+
+    def vote(self, learner: int, rows: FloatArray, out: FloatArray) -> None:
+        self.grow_classes(out.shape[1])
+        vote_rows(self.forest, learner, rows, self.scratch(), out)
+
+    def vote_and_learn(self, learner: int, rows: FloatArray, label_weights: FloatArray, out: FloatArray) -> None:
+        self.grow_classes(out.shape[1])
+        row = 0
+        while row < len(rows):
+            row = vote_and_learn_rows(self.forest, learner, rows, row, label_weights, self.scratch(), out)
+            if row < len(rows):
+                self.grow()
+
+    def settings(self) -> dict[str, Any]:
+        limits = ("max_slots", "max_nodes")  # these move with the memory that a leaf takes
+        rules = {key: value for key, value in self.rules._asdict().items() if key not in limits}
+        return {key: value.item() if isinstance(value, np.generic) else value for key, value in rules.items()}
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """All that the learners have learned, as numbers, words and arrays."""
+
+    @abstractmethod
+    def restore(self, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
+        """Fill fresh learners; raises ``ValueError`` for what cannot have been learned."""

@@ -1,0 +1,156 @@
+"""A block of rows through a native ensemble on several threads, to the same bits as on one.
+
+The learners are cut into stages and the rows into tiles. A cell needs its learner's earlier rows and its row's earlier
+learners, and nothing else: so a stage may take a tile once it has finished the tile before and the stage before has
+finished this tile.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ocoboost.arrays import FloatArray
+from ocoboost.cascade.cells import Cells
+from ocoboost.cascade.kernel import grid_for
+from ocoboost.cascade.native import NativeEnsemble
+
+# Rows that a stage carries through its learners before it passes them on: small enough to fill the pipeline soon,
+# large enough that a tree stays in cache and a call costs nothing.
+ROWS_PER_TILE = 64
+# Early learners are taught more labels than late ones, so equal stages take unequal times: several per thread even out.
+STAGES_PER_THREAD = 2
+
+
+def learn_pipelined(
+    ensemble: NativeEnsemble,
+    cells: Cells[Any, Any],
+    rows: Any,
+    features: FloatArray,
+    n_classes: int,
+    first_row: int,
+    n_jobs: int,
+) -> None:
+    """Carry a block through all learners, on ``n_jobs`` threads."""
+    choices = cells.choices(n_classes)
+    learn_block = grid_for(choices).learn_block
+    n_tiles = -(-len(features) // ROWS_PER_TILE)
+    n_threads = min(n_jobs, cells.n_learners, n_tiles)
+    gate = _Gate()
+
+    def learn(tile: slice, learners: tuple[int, int], scratch: Any, cell_scratch: Any) -> None:
+        reached = np.array([learners[0], 0])
+        tile_rows, tile_features = rows.tile(tile), features[tile]
+        row = first_row + tile.start
+        while True:
+            with gate.shared():
+                done = learn_block(
+                    ensemble.forest,
+                    scratch,
+                    choices,
+                    tile_rows,
+                    cell_scratch,
+                    tile_features,
+                    n_classes,
+                    row,
+                    learners,
+                    reached,
+                )
+            if done:
+                return
+            with gate.alone():
+                if ensemble.is_full(int(reached[0])):  # another thread may have grown the arrays meanwhile
+                    ensemble.grow()
+
+    if n_threads <= 1:  # learner by learner over the whole block: every tree is fetched from memory once
+        learn(slice(0, len(features)), (0, cells.n_learners), ensemble.scratch(), cells.scratch(n_classes))
+        return
+    n_stages = min(STAGES_PER_THREAD * n_threads, cells.n_learners)
+    edges = [cells.n_learners * stage // n_stages for stage in range(n_stages + 1)]
+    schedule = _Schedule(n_stages, n_tiles)
+
+    def work() -> None:
+        scratch, cell_scratch = ensemble.scratch(), cells.scratch(n_classes)
+        with schedule.stopping_all_on_failure():
+            while (task := schedule.take()) is not None:
+                stage, number = task
+                tile = slice(number * ROWS_PER_TILE, (number + 1) * ROWS_PER_TILE)
+                learn(tile, (edges[stage], edges[stage + 1]), scratch, cell_scratch)
+                schedule.finish(stage)
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        for future in [pool.submit(work) for _ in range(n_threads)]:
+            future.result()
+
+
+class _Schedule:
+    """Which stage may take which tile next."""
+
+    def __init__(self, n_stages: int, n_tiles: int) -> None:
+        self._change = threading.Condition()
+        self._n_tiles = n_tiles
+        self._n_finished = [0] * n_stages
+        self._is_running = [False] * n_stages
+        self._failed = False
+
+    def take(self) -> tuple[int, int] | None:
+        """A stage and a tile that are ready, once there are any; None when all is done."""
+        with self._change:
+            while not self._failed and self._n_finished[-1] < self._n_tiles:
+                ready = [stage for stage in range(len(self._n_finished)) if self._is_ready(stage)]
+                if ready:
+                    stage = min(ready, key=lambda stage: self._n_finished[stage])  # oldest rows first
+                    self._is_running[stage] = True
+                    return stage, self._n_finished[stage]
+                self._change.wait()
+            return None
+
+    def _is_ready(self, stage: int) -> bool:
+        n_arrived = self._n_tiles if stage == 0 else self._n_finished[stage - 1]
+        return not self._is_running[stage] and self._n_finished[stage] < n_arrived
+
+    def finish(self, stage: int) -> None:
+        with self._change:
+            self._is_running[stage] = False
+            self._n_finished[stage] += 1
+            self._change.notify_all()
+
+    @contextmanager
+    def stopping_all_on_failure(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            with self._change:
+                self._failed = True
+                self._change.notify_all()
+            raise
+
+
+class _Gate:
+    """Many threads may work on the trees at once; growing the arrays needs them all to stand aside."""
+
+    def __init__(self) -> None:
+        self._change = threading.Condition()
+        self._n_inside = 0
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        with self._change:
+            self._n_inside += 1
+        try:
+            yield
+        finally:
+            with self._change:
+                self._n_inside -= 1
+                self._change.notify_all()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        with self._change:
+            self._change.wait_for(lambda: self._n_inside == 0)
+            yield

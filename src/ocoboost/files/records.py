@@ -1,0 +1,108 @@
+"""Bytes cut into chunks of whole records.
+
+A line break inside quotes does not end a record. Quotes come in pairs, so a line break ends a record if and only if the
+number of quotes before it is even. Where a chunk ends depends on where it begins and on nothing else, unless the bytes
+come from a pipe, which are taken as they arrive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ocoboost.errors import DataFileError
+from ocoboost.files.opening import ByteStream
+
+CHUNK_SIZE = 1 << 20
+FIRST_SIZE = 1 << 18  # the kinds of the columns are decided on the first chunk, cell by cell
+FIRST_FROM_PIPE = 1 << 16
+LONGEST = 1 << 24
+
+
+class RawChunk(NamedTuple):
+    """Whole records, and where they are."""
+
+    data: bytes
+    start: int  # in bytes
+    end: int
+    first_line: int
+    n_lines: int = 1  # the last line of a file need not have a break
+
+
+class Records:
+    """A byte stream as chunks of whole records."""
+
+    def __init__(self, stream: ByteStream, quote: bytes | None, line: int = 1) -> None:
+        self.stream = stream
+        self.quote = quote
+        self.line = line  # number of the next one
+        self._left = b""  # read, and not handed out yet
+
+    def take_line(self) -> bytes:
+        """The next line, without regard to quotes; empty at the end."""
+        while b"\n" not in self._left:
+            if len(self._left) > LONGEST:
+                raise self._too_long("has no end")
+            data = self.stream.read(FIRST_FROM_PIPE)
+            self._left += data
+            if not data:
+                break
+        line, separator, self._left = self._left.partition(b"\n")
+        self.line += 1
+        return line + separator
+
+    def put_back(self, line: bytes) -> None:
+        """Undo ``take_line``."""
+        self._left = line + self._left
+        self.line -= 1
+
+    @property
+    def offset(self) -> int:
+        """Of the next byte to be handed out."""
+        return self.stream.offset - len(self._left)
+
+    def chunks(self) -> Iterator[RawChunk]:
+        """All records from here on."""
+        start = self.offset
+        n_bytes = FIRST_FROM_PIPE if self.stream.is_pipe else _size_at(start)
+        is_over = False
+        while not (is_over and not self._left):
+            while len(self._left) < n_bytes and not is_over:
+                data = self.stream.read(CHUNK_SIZE if self.stream.is_pipe else n_bytes - len(self._left))
+                self._left += data
+                is_over = not data
+            n_taken = len(self._left) if self.stream.is_pipe else min(n_bytes, len(self._left))
+            end = n_taken if is_over and n_taken == len(self._left) else self._last_end(n_taken)
+            if end == 0:
+                if n_taken > LONGEST:
+                    raise self._too_long("opens a quote that is not closed, or has no end,")
+                n_bytes = 2 * max(n_taken, 1)
+                continue
+            data, self._left = self._left[:end], self._left[end:]
+            n_breaks = data.count(b"\n")
+            chunk = RawChunk(data, start, start + end, self.line, n_breaks + (not data.endswith(b"\n")))
+            self.line += n_breaks
+            start = chunk.end
+            n_bytes = 1 if self.stream.is_pipe else _size_at(start)
+            yield chunk
+
+    def _last_end(self, n_bytes: int) -> int:
+        """The end of the last whole record among so many bytes."""
+        data = self._left
+        end = data.rfind(b"\n", 0, n_bytes) + 1
+        if self.quote is None or self.quote not in data:  # looking is quicker than counting
+            return end
+        n_quotes = data.count(self.quote, 0, end)
+        while end > 0 and n_quotes % 2:
+            before = data.rfind(b"\n", 0, end - 1) + 1
+            n_quotes -= data.count(self.quote, before, end)
+            end = before
+        return end
+
+    def _too_long(self, what: str) -> DataFileError:
+        return DataFileError(f"{self.stream.name}, line {self.line:,}: {what} within {LONGEST >> 20} MiB.")
+
+
+def _size_at(start: int) -> int:
+    """How long a chunk is that begins there."""
+    return FIRST_SIZE if start < FIRST_SIZE else CHUNK_SIZE

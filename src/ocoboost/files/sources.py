@@ -1,0 +1,105 @@
+"""Which reader reads a file, and how it goes on at a place that was noted before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ocoboost.errors import DataFileError
+from ocoboost.files.ahead import read_ahead
+from ocoboost.files.columns import Chunk, Columns
+from ocoboost.files.delimited import open_arff, open_csv
+from ocoboost.files.json_lines import JsonLines
+from ocoboost.files.opening import STANDARD_INPUT, ByteStream
+from ocoboost.files.parquet import Parquet
+from ocoboost.files.records import Records
+
+FORMATS = ("csv", "parquet", "arff", "jsonl")
+_ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".data": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arff": "arff",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+}
+
+
+def format_of(path: str) -> str:
+    """The format of a file by its ending; standard input is CSV unless one says otherwise.
+
+    >>> format_of("rows.csv.gz"), format_of("rows.parquet"), format_of("-")
+    ('csv', 'parquet', 'csv')
+    """
+    if path == STANDARD_INPUT:
+        return "csv"
+    endings = [ending for ending in Path(path).suffixes[-2:] if ending != ".gz"]
+    if endings and endings[-1].lower() in _ENDINGS:
+        return _ENDINGS[endings[-1].lower()]
+    raise DataFileError(f"{path}: its ending does not tell its format; say --format {', '.join(FORMATS)}.")
+
+
+class Source:
+    """Rows of a file or of standard input, from the first or from a noted place on."""
+
+    def __init__(
+        self,
+        path: str,
+        columns: Columns,
+        *,
+        file_format: str | None = None,
+        delimiter: str | None = None,
+    ) -> None:
+        self.path = path
+        self.columns = columns
+        self.format = file_format or format_of(path)
+        self._records: Records | None = None
+        if self.format == "parquet":
+            self._reader: Any = Parquet(path, columns)
+            return
+        self._stream = ByteStream(path)
+        try:
+            if self.format == "csv":
+                self._reader, self._records = open_csv(self._stream, columns, delimiter)
+            elif self.format == "arff":
+                self._reader, self._records = open_arff(self._stream, columns)
+            else:
+                self._reader, self._records = JsonLines(self._stream, columns), Records(self._stream, None)
+        except DataFileError:
+            self._stream.close()
+            raise
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return str(self._reader.name)
+
+    @property
+    def header(self) -> list[str]:
+        """Its columns; none if every row names its own."""
+        return list(self._reader.header)
+
+    @property
+    def fraction(self) -> float | None:
+        """How much of it has been read, if that can be known."""
+        return self._reader.fraction if self._records is None else self._stream.fraction
+
+    def chunks(self, start: int | None = None, first_line: int = 1) -> Iterator[Chunk]:
+        """All rows, once; with ``start``, those from where a chunk began. Files are read one chunk ahead."""
+        if self._records is None:
+            yield from read_ahead(self._reader.chunks(start or 0))
+            return
+        records = self._records
+        try:
+            if start is not None:
+                self._stream.skip_to(start)
+                records = Records(self._stream, records.quote, first_line)
+            chunks = self._reader.chunks(records)
+            yield from chunks if self._stream.is_pipe else read_ahead(chunks)
+        finally:
+            self._stream.close()

@@ -1,0 +1,1 @@
+"""Exponential weights over a class of hypotheses: classifiers, ensembles, the classes, kernels, state."""

@@ -1,0 +1,57 @@
+"""What learners over stumps have learned, as a dict of arrays, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ocoboost.data.schema import Schema
+
+if TYPE_CHECKING:
+    from ocoboost.learners.experts.ensemble import StumpEnsemble
+
+
+def settings_of(ensemble: StumpEnsemble) -> dict[str, Any]:
+    """What the learners were told, as numbers."""
+    return {
+        "learning_rate": ensemble.rate.constant,
+        "horizon": ensemble.rate.horizon,
+        "is_random": ensemble.is_random,
+        "n_cells": ensemble.gains.shape[2],
+        "n_pieces": ensemble.n_pieces,
+        "low": ensemble.low,
+        "high": ensemble.high,
+    }
+
+
+def state_of(ensemble: StumpEnsemble) -> dict[str, Any]:
+    """All that the learners have learned."""
+    return {
+        "gains": ensemble.gains,
+        "totals": ensemble.totals,
+        "n_rows": ensemble.n_rows,
+        "energy": ensemble.energy,
+    }
+
+
+def restore(ensemble: StumpEnsemble, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
+    """Fill fresh learners; raises ``ValueError`` if these are not what such learners can have learned."""
+    n_learners, _, n_cells, _ = ensemble.gains.shape
+    n_seen = saved["totals"].shape[-1]
+    if not 1 <= n_seen <= max(1, n_classes):
+        raise ValueError(f"invalid stump state: {n_seen} labels")
+    shapes: dict[str, tuple[int, ...]] = {
+        "gains": (n_learners, max(1, len(schema.kinds)), n_cells, n_seen),
+        "totals": (n_learners, n_seen),
+        "n_rows": (n_learners,),
+        "energy": (n_learners,),
+    }
+    for name, shape in shapes.items():
+        array, kind = saved[name], np.int64 if name == "n_rows" else np.float64
+        if not isinstance(array, np.ndarray) or array.dtype != kind or array.shape != shape:
+            raise ValueError(f"invalid stump state: shape of {name}")
+        if not np.all(np.isfinite(array)) or (name in ("n_rows", "energy") and np.any(array < 0)):
+            raise ValueError(f"invalid stump state: {name}")
+        setattr(ensemble, name, np.ascontiguousarray(array).copy())
+    ensemble.reshaped()

@@ -1,0 +1,1 @@
+"""Compiled Hoeffding trees: classifier, ensemble, kernels, state."""

@@ -1,0 +1,227 @@
+"""N compiled Hoeffding trees as a weak ensemble: the arrays, and how they grow.
+
+Trees live in arrays that are sized for all learners at once. Kernels never allocate: before a row might need more
+nodes or slots than are left they stop and say so, and the arrays grow here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.cascade.native import NativeEnsemble, register_forest
+from ocoboost.compiling import IS_COMPILED
+from ocoboost.data.schema import TEXT, Block, Schema
+from ocoboost.learners.hoeffding import kernels, splits, state
+from ocoboost.learners.hoeffding.state import padded
+from ocoboost.learners.nominal import NominalNumbers
+from ocoboost.randomness import FEATURES, draw_rows
+
+
+class HoeffdingEnsemble(NativeEnsemble):
+    """N Hoeffding trees side by side."""
+
+    name = "HoeffdingTrees"
+
+    def __init__(
+        self,
+        rules: kernels.Rules,
+        n_learners: int,
+        *,
+        seed: int = 0,
+        nominal: frozenset[Any] = frozenset(),
+        feature_share: float = 1.0,
+        max_bytes: float | None = None,
+    ) -> None:
+        self.rules = rules
+        self.seed = seed
+        self.nominal = NominalNumbers(nominal)
+        self.feature_share = feature_share
+        self.max_bytes = max_bytes
+        self.columns = kernels.Columns(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), 0, 0)
+        self.n_categories = 0
+        self.version = 0  # of the schema that the columns were made for
+        self.trees = _empty_trees(n_learners)
+        if rules.criterion == splits.HELLINGER:
+            self.max_classes = 2
+
+    # -- rows ----------------------------------------------------------------------------------------------------
+
+    def prepare(self, block: Block, *, learning: bool) -> FloatArray:
+        """The rows as a matrix with one column per feature, after growing the trees to hold them."""
+        codes = self.nominal.recode(block, learning=learning)
+        if learning and (self.nominal.names or self.version != block.schema.version):
+            self.version = block.schema.version
+            self._grow_columns(block.schema)
+        return self._arranged(codes)
+
+    def _arranged(self, codes: FloatArray) -> FloatArray:
+        """Columns of numbers first, padded with missing values, then columns of text; unknown columns are left out."""
+        columns = self.columns
+        arranged = np.full((len(codes), columns.n_numeric + columns.n_nominal), np.nan)
+        known = codes[:, : columns.numeric.size]
+        is_numeric, is_nominal = columns.numeric >= 0, columns.nominal >= 0
+        arranged[:, columns.numeric[is_numeric]] = known[:, is_numeric]
+        arranged[:, columns.n_numeric + columns.nominal[is_nominal]] = known[:, is_nominal]
+        return arranged
+
+    # -- growing -------------------------------------------------------------------------------------------------
+
+    def _grow_columns(self, schema: Schema) -> None:
+        n_categories = max([0, *map(len, schema.categories.values()), *map(len, self.nominal.codes.values())])
+        numeric, nominal = list(self.columns.numeric), list(self.columns.nominal)
+        n_unknown = len(schema.kinds) - len(numeric)
+        numeric += [-1] * n_unknown
+        nominal += [-1] * n_unknown
+        # Positions are given once, when a column's kind shows: it takes the next free one of that kind.
+        for column, (name, kind) in enumerate(schema.kinds.items()):
+            if numeric[column] < 0 and nominal[column] < 0 and kind is not None:
+                positions = nominal if kind == TEXT or name in self.nominal.names else numeric
+                positions[column] = max(positions) + 1
+        is_same = np.array_equal(numeric, self.columns.numeric) and np.array_equal(nominal, self.columns.nominal)
+        if is_same and n_categories <= self.n_categories:
+            return
+        n_numeric = padded(sum(position >= 0 for position in numeric))
+        self._shift_nominal_tests(n_numeric - self.columns.n_numeric)
+        self.columns = kernels.Columns(
+            np.array(numeric, dtype=np.int64),
+            np.array(nominal, dtype=np.int64),
+            n_numeric,
+            sum(position >= 0 for position in nominal),
+        )
+        self.n_categories = max(self.n_categories, n_categories)
+        self._resize()
+
+    def _shift_nominal_tests(self, n_places: int) -> None:
+        """Text comes after numbers in a row, so it moves when columns of numbers are added."""
+        nodes = self.trees.nodes
+        is_nominal = (nodes["kind"] == kernels.EQUAL) | (nodes["kind"] == kernels.MULTIWAY)
+        nodes["feature"][is_nominal] += n_places
+
+    def grow_classes(self, n_classes: int) -> None:
+        """Make the arrays hold more classes."""
+        if n_classes > self.trees.class_weight.shape[2]:
+            self._resize(n_classes=n_classes)
+
+    def grow(self) -> None:
+        """Double the nodes and slots of every tree, within the limit on slots."""
+        n_nodes, n_slots = self.trees.nodes.shape[1], self.trees.free.shape[1]
+        wanted = max(self.n_categories, 2)
+        n_used = n_slots - int(self.trees.n_free.min())
+        most = max(self.rules.max_slots, n_used) + wanted
+        self._resize(n_nodes=2 * (n_nodes + wanted), n_slots=min(2 * (n_slots + wanted), most))
+
+    def _resize(self, n_nodes: int = 0, n_slots: int = 0, n_classes: int = 0) -> None:
+        """Copy the trees into arrays that are at least as large along every axis."""
+        old = self.trees
+        new = _zeros(
+            len(old.n_nodes),
+            max(n_nodes, old.nodes.shape[1]),
+            max(n_slots, old.free.shape[1]),
+            max(n_classes, old.class_weight.shape[2]),
+            self.columns.n_numeric,
+            self.columns.n_nominal,
+            self.n_categories,
+        )
+        for grown, kept in zip(new, old, strict=True):
+            grown[tuple(slice(size) for size in kept.shape)] = kept
+        # New slots go below the free ones, so that these are taken first.
+        n_added = new.free.shape[1] - old.free.shape[1]
+        for learner, n_free in enumerate(old.n_free):
+            new.free[learner, :n_added] = np.arange(new.free.shape[1] - 1, old.free.shape[1] - 1, -1)
+            new.free[learner, n_added : n_added + n_free] = old.free[learner, :n_free]
+        new.n_free[:] = old.n_free + n_added
+        self.trees = new
+        if self.feature_share < 1.0:
+            self._choose_features()
+        if self.max_bytes is not None:
+            self.rules = self.rules._replace(max_slots=self._affordable_slots())
+
+    def _choose_features(self) -> None:
+        """Each tree sees each column or not, by a draw of its own."""
+        draws = np.empty(self.columns.numeric.size)
+        for learner, visible in enumerate(self.trees.visible):
+            draw_rows(self.seed, FEATURES, 0, learner, draws)
+            for numeric, nominal, draw in zip(self.columns.numeric, self.columns.nominal, draws, strict=True):
+                if numeric >= 0 or nominal >= 0:
+                    visible[numeric if numeric >= 0 else self.columns.n_numeric + nominal] = draw < self.feature_share
+
+    def _affordable_slots(self) -> int:
+        """Leaves that one tree may have learning at a time, so that all trees together keep to ``max_bytes``."""
+        assert self.max_bytes is not None
+        per_tree = self.max_bytes / len(self.trees.n_nodes)
+        n_spare = max(self.n_categories, 2)  # a split takes its children's slots before it gives back its own
+        return max(1, int(per_tree // self.bytes_per_leaf) - n_spare)
+
+    @property
+    def bytes_per_leaf(self) -> int:
+        """Memory of a leaf that learns, with the branch above it."""
+        n_classes, columns = int(self.trees.class_weight.shape[2]), self.columns
+        statistics = n_classes * (5 * columns.n_numeric + columns.n_nominal * self.n_categories)
+        nodes = 2 * (kernels.NODE.itemsize // 8 + 2 * n_classes)
+        return 8 * (statistics + nodes + 1)
+
+    # -- learning ------------------------------------------------------------------------------------------------
+
+    @property
+    def forest(self) -> kernels.Forest:
+        return kernels.Forest(self.trees, self.columns, self.rules)
+
+    def scratch(self) -> kernels.Scratch:
+        """Memory for one thread to work in."""
+        n_classes = self.trees.class_weight.shape[2]
+        return kernels.make_scratch(self.columns.n_numeric, self.columns.n_nominal, n_classes, self.n_categories)
+
+    # -- saving --------------------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        return state.state_of(self)
+
+    def restore(self, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
+        state.restore(self, saved, schema, n_classes)
+
+
+def _zeros(
+    n_learners: int, n_nodes: int, n_slots: int, n_classes: int, n_numeric: int, n_nominal: int, n_categories: int
+) -> kernels.Trees:
+    """Empty arrays, moments without values."""
+
+    def ints(*shape: int) -> IntArray:
+        return np.zeros((n_learners, *shape), dtype=np.int64)
+
+    def floats(*shape: int) -> FloatArray:
+        return np.zeros((n_learners, *shape))
+
+    moments = floats(n_slots, n_classes, 5, n_numeric)
+    moments[:, :, :, splits.LOW] = np.inf
+    moments[:, :, :, splits.HIGH] = -np.inf
+    return kernels.Trees(
+        n_nodes=ints(),
+        n_free=ints(),
+        free=ints(n_slots),
+        nodes=_records(n_learners, n_nodes),
+        class_weight=floats(n_nodes, n_classes),
+        class_seen=ints(n_nodes, n_classes),
+        moments=moments,
+        tables=floats(n_slots, n_classes, n_nominal, n_categories),
+        visible=np.ones((n_learners, n_numeric + n_nominal), dtype=np.int64),
+    )
+
+
+def _records(n_learners: int, n_nodes: int) -> Any:
+    nodes = np.zeros((n_learners, n_nodes), dtype=kernels.NODE)
+    return nodes if IS_COMPILED else nodes.view(np.recarray)  # uncompiled, only these have fields as attributes
+
+
+def _empty_trees(n_learners: int) -> kernels.Trees:
+    """Trees of one leaf each, for no columns and the fewest classes."""
+    trees = _zeros(n_learners, 1, 1, 1, 0, 0, 0)
+    trees.n_nodes[:] = 1  # the root is node 0, with slot 0
+    for name in ("feature", "parent", "first_child", "sibling", "category"):
+        trees.nodes[name] = -1
+    return trees
+
+
+register_forest(kernels.Forest, kernels)

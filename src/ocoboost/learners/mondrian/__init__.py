@@ -1,0 +1,1 @@
+"""Compiled Mondrian trees: classifier, ensemble, kernels, state."""

@@ -1,0 +1,159 @@
+"""N compiled Mondrian trees as a weak ensemble: the arrays, how rows are laid out for them, and how they grow.
+
+Trees cut boxes, so text becomes numbers: one place in the row per category, 1 for the row's own and 0 for the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.cascade.native import NativeEnsemble, register_forest
+from ocoboost.compiling import IS_COMPILED
+from ocoboost.data.schema import TEXT, Block, Schema
+from ocoboost.learners.mondrian import kernels, state
+from ocoboost.learners.mondrian.state import NUMBER
+from ocoboost.learners.nominal import NominalNumbers
+
+
+class MondrianEnsemble(NativeEnsemble):
+    """N Mondrian trees side by side."""
+
+    name = "MondrianTrees"
+
+    def __init__(
+        self,
+        rules: kernels.Rules,
+        n_learners: int,
+        *,
+        nominal: frozenset[Any] = frozenset(),
+        max_bytes: float | None = None,
+    ) -> None:
+        self.rules = rules
+        self.most_nodes = rules.max_nodes  # whatever the memory
+        self.max_bytes = max_bytes
+        self.nominal = NominalNumbers(nominal)
+        self.columns: IntArray = np.empty(0, dtype=np.int64)  # of each place
+        self.codes: IntArray = np.empty(0, dtype=np.int64)  # of each place: NUMBER, or the category it stands for
+        self.version = 0  # of the schema that the places were made for
+        self.trees = _empty_trees(n_learners)
+
+    # -- rows ----------------------------------------------------------------------------------------------------
+
+    def prepare(self, block: Block, *, learning: bool) -> FloatArray:
+        """The rows as a matrix with one column per place, after growing the trees to hold them."""
+        codes = self.nominal.recode(block, learning=learning)
+        if learning and (self.nominal.names or self.version != block.schema.version):
+            self.version = block.schema.version
+            self._grow_places(block.schema)
+        places = np.take(codes, self.columns, axis=1)  # row by row in memory: another order is compiled anew
+        if self.codes.max(initial=NUMBER) != NUMBER:
+            is_code = self.codes != NUMBER
+            cells = places[:, is_code]
+            places[:, is_code] = np.where(np.isnan(cells), cells, cells == self.codes[is_code])
+        return places
+
+    # -- growing -------------------------------------------------------------------------------------------------
+
+    def _grow_places(self, schema: Schema) -> None:
+        """Places for new columns and categories, behind those that exist."""
+        known = set(zip(self.columns.tolist(), self.codes.tolist(), strict=True))
+        new = []
+        for column, (name, kind) in enumerate(schema.kinds.items()):
+            if kind == TEXT:
+                codes: Sequence[int] = range(len(schema.categories[name]))
+            elif name in self.nominal.names:
+                codes = range(len(self.nominal.codes.get(name, ())))
+            else:
+                codes = [NUMBER] if kind is not None else []
+            new += [(column, code) for code in codes if (column, code) not in known]
+        if not new:
+            return
+        n_old = self.columns.size
+        self.columns = np.append(self.columns, [column for column, _ in new])
+        self.codes = np.append(self.codes, [code for _, code in new])
+        self._resize()
+        self.trees.has_gaps[:] = 1
+        for place in range(n_old, self.columns.size):
+            siblings = np.flatnonzero(self.columns[:n_old] == self.columns[place])
+            if siblings.size > 0:  # a new category: nodes that have seen the column have seen others only
+                has_seen = ~np.isnan(self.trees.boxes[..., siblings[0]])
+                self.trees.boxes[..., place][has_seen] = 0.0
+
+    def grow_classes(self, n_classes: int) -> None:
+        """Make the arrays hold more classes."""
+        if n_classes > self.trees.class_weight.shape[2]:
+            self._resize(n_classes=n_classes)
+
+    def grow(self) -> None:
+        """Double the nodes of every tree, within the limit."""
+        self._resize(n_nodes=min(2 * (self.trees.nodes.shape[1] + 2), self.rules.max_nodes))
+
+    def _resize(self, n_nodes: int = 0, n_classes: int = 0) -> None:
+        """Copy the trees into arrays that are at least as large along every axis."""
+        old = self.trees
+        new = _zeros(
+            len(old.n_nodes),
+            max(n_nodes, old.nodes.shape[1]),
+            max(n_classes, old.class_weight.shape[2]),
+            self.columns.size,
+        )
+        for grown, kept in zip(new, old, strict=True):
+            grown[tuple(slice(size) for size in kept.shape)] = kept
+        self.trees = new
+        if self.max_bytes is not None:
+            per_tree = self.max_bytes / len(new.n_nodes) - 8 * (3 + self.columns.size)  # what is not of a node
+            affordable = int(per_tree // self.bytes_per_node)
+            self.rules = self.rules._replace(max_nodes=min(self.most_nodes, max(1, affordable)))
+
+    @property
+    def bytes_per_node(self) -> int:
+        """Memory of a node."""
+        return int(kernels.NODE.itemsize + 8 * (self.trees.class_weight.shape[2] + 2 * self.columns.size))
+
+    # -- learning ------------------------------------------------------------------------------------------------
+
+    @property
+    def forest(self) -> kernels.Forest:
+        return kernels.Forest(self.trees, self.rules)
+
+    def scratch(self) -> kernels.Scratch:
+        """Memory for one thread to work in."""
+        return kernels.make_scratch(self.columns.size, self.trees.class_weight.shape[2])
+
+    # -- saving --------------------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        return state.state_of(self)
+
+    def restore(self, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
+        state.restore(self, saved, schema, n_classes)
+
+
+def _zeros(n_learners: int, n_nodes: int, n_classes: int, n_columns: int) -> kernels.Trees:
+    """Arrays without nodes, boxes without values."""
+    nodes = np.zeros((n_learners, n_nodes), dtype=kernels.NODE)
+    return kernels.Trees(
+        n_nodes=np.zeros(n_learners, dtype=np.int64),
+        n_taught=np.zeros(n_learners, dtype=np.int64),
+        nodes=nodes if IS_COMPILED else nodes.view(np.recarray),  # uncompiled, only these have fields as attributes
+        class_weight=np.zeros((n_learners, n_nodes, n_classes)),
+        boxes=np.full((n_learners, n_nodes, 2, n_columns), np.nan),
+        scale=np.ones((n_learners, n_columns)),
+        has_gaps=np.ones(n_learners, dtype=np.int64),
+    )
+
+
+def _empty_trees(n_learners: int) -> kernels.Trees:
+    """Trees of one leaf each, for no columns and the fewest classes."""
+    trees = _zeros(n_learners, 1, 1, 0)
+    trees.n_nodes[:] = 1  # the root is node 0
+    trees.nodes["feature"] = kernels.LEAF
+    trees.nodes["parent"] = -1
+    return trees
+
+
+register_forest(kernels.Forest, kernels)

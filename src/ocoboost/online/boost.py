@@ -1,0 +1,152 @@
+"""The classifier that needs no tuning: several boosters and a single learner on the same stream, mixed.
+
+Every member is a cascade of Algorithm 1 that starts its games at the label and pools distributions. What each of them
+offers, and how they are mixed by how well they do, is in ``mixture.py``; which they are, in ``members.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from ocoboost.cascade.cascade import Cascade
+from ocoboost.cascade.regimes import AGNOSTIC, SMALLEST_GAMMA, Regime
+from ocoboost.cascade.relabelling import Relabelling
+from ocoboost.data.labels import Labels
+from ocoboost.data.parameters import Count, Range, invalid
+from ocoboost.learners.trees import MAX_SIZE, NativeTrees
+from ocoboost.online.accounting import Accountable
+from ocoboost.online.booster import GAMMA, LearnerBooster
+from ocoboost.online.members import Choice, choose
+from ocoboost.online.mixture import Member, Mixture
+from ocoboost.randomness import member_seed
+from ocoboost.stream.protocol import n_threads
+from ocoboost.stream.state import State
+
+AUTO = "auto"
+
+
+class OnlineBoostClassifier(LearnerBooster, Accountable):
+    """Boosting on a stream with nothing to tune: several boosters side by side, mixed by how well they do.
+
+    The members are boosters of Algorithm 1 (Raman & Tewari, 2022) with several learners and gammas, and one learner that
+    is not boosted; the mixture's prediction is expected to make few more mistakes than the best of them
+    (`ocoboost.online.mixture.regret_bound`).
+
+    Parameters
+    ----------
+    learner
+        "auto" for boosters of both kinds of native trees, or one weak learner over several gammas: `HoeffdingTrees`,
+        `MondrianTrees`, any River classifier, or a scikit-learn classifier with `partial_fit` (which needs `classes`).
+        The latter two are cloned.
+    gammas
+        The advantages to try with every learner, each in (0, 1]; None for those that were found to do well.
+    budget
+        The number of weak learners in all, shared out among the boosters.
+    max_size
+        Memory for all native trees together, in MiB; None for no limit. A Mondrian tree gets six times the share of a
+        Hoeffding tree, which grows more slowly. A tree that has used its share up grows no more, and goes on learning in
+        the nodes it has.
+    classes
+        All labels, if known. If None the label set grows: a row's game is over the labels seen up to and including it.
+    n_jobs
+        Threads for native trees; -1 for all cores. River and scikit-learn learners hold Python's lock and run on one
+        thread. The results do not depend on it.
+    seed
+        Makes everything repeatable, to the bit.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> from ocoboost import OnlineBoostClassifier
+
+    >>> model = OnlineBoostClassifier(seed=1)
+    >>> accuracy = evaluate.progressive_val_score(datasets.ImageSegments().take(500), model, metrics.Accuracy())
+    >>> accuracy.get() > 0.85
+    True
+    >>> max(model.member_weights_, key=model.member_weights_.get)
+    'MondrianTrees(smoothing=3.0), gamma=0.7'
+
+    """
+
+    ranges: ClassVar[Mapping[str, Range]] = {
+        **{name: LearnerBooster.ranges[name] for name in ("n_jobs", "seed")},
+        "budget": Count(1),
+        "max_size": MAX_SIZE,
+    }
+
+    def __init__(
+        self,
+        learner: Any = AUTO,
+        *,
+        gammas: Sequence[float] | None = None,
+        budget: int = 200,
+        max_size: float | None = None,
+        classes: Sequence[Any] | None = None,
+        n_jobs: int = 1,
+        seed: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.learner = learner
+        self.gammas = gammas
+        self.budget = budget
+        self.max_size = max_size
+        self.classes = classes
+        self.n_jobs = n_jobs
+        self.seed = seed
+
+    @property
+    def member_weights_(self) -> dict[str, float]:
+        """How much each member of the mixture counts at present, by name."""
+        mixture = self._ready().engine
+        assert isinstance(mixture, Mixture)
+        return mixture.member_weights()
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        from river import tree
+
+        yield {"budget": 25}
+        yield {"learner": tree.HoeffdingTreeClassifier(grace_period=50), "gammas": (0.5,), "budget": 3}
+
+    def _named_learner(self) -> Any:
+        return None if isinstance(self.learner, str) and self.learner == AUTO else self.learner
+
+    def _checked_labels(self) -> Labels:
+        labels = super()._checked_labels()
+        if self.gammas is not None:
+            must = "be None or a sequence of numbers in (0, 1]"
+            try:
+                gammas = list(self.gammas)
+            except TypeError:
+                raise invalid(self, "gammas", must, self.gammas) from None
+            if not gammas or not all(gamma in GAMMA for gamma in gammas):
+                raise invalid(self, "gammas", must, self.gammas, GAMMA.hint)
+        if self.max_size is not None and not isinstance(self._named_learner(), NativeTrees | None):
+            raise invalid(self, "max_size", "be None", self.max_size, "only native trees can be limited")
+        return labels
+
+    def _begin(self) -> State:
+        labels, seed = self._checked_labels(), self._root_seed()
+        gammas = None if self.gammas is None else [float(gamma) for gamma in self.gammas]
+        max_size = None if self.max_size is None else float(self.max_size)
+        choices = choose(self._named_learner(), gammas, int(self.budget), max_size)
+        members = [self._member(choice, member_seed(seed, number), labels) for number, choice in enumerate(choices)]
+        return State(Mixture(members), labels, seed)
+
+    def _member(self, choice: Choice, seed: int, labels: Labels) -> Member:
+        learner = choice.learner if choice.max_size is None else choice.learner.clone({"max_size": choice.max_size})
+        ensemble = self._ensemble(learner, choice.n_learners, seed, labels)
+        cells = Relabelling(
+            regime=Regime(AGNOSTIC),
+            gamma=max(choice.gamma, SMALLEST_GAMMA),
+            n_learners=choice.n_learners,
+            relabel="fractional" if ensemble.takes_weights else "random",
+            votes="label",
+            pool="distribution",
+            start="label",
+            player="gradient",
+            step_size=None,
+            seed=seed,
+        )
+        return Member(choice.name, Cascade(cells, ensemble, n_threads(self.n_jobs)), choice.is_boosted)

@@ -1,0 +1,85 @@
+"""What a model says to the rows of a file."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, TextIO
+
+import numpy as np
+
+from ocoboost.arrays import FloatArray
+from ocoboost.data.labels import Label
+from ocoboost.errors import ModelFileError
+from ocoboost.files.columns import BadRecord, Columns
+from ocoboost.files.sources import Source
+from ocoboost.stream.protocol import StreamClassifier
+
+
+class Predicted(NamedTuple):
+    """Rows, by their lines."""
+
+    lines: list[int]
+    labels: list[Label | None]
+    distributions: FloatArray  # (rows, labels)
+
+
+class Predictor:
+    """A model and how its columns are called in files."""
+
+    def __init__(self, name: str, model: StreamClassifier, notes: Any) -> None:
+        self.model = model
+        if model.n_rows_ == 0:
+            raise ModelFileError(f"{name}: this model has learned nothing yet.")
+        kinds = model.columns_
+        spelling = {str(column): column for column in kinds}
+        if len(spelling) < len(kinds):
+            raise ModelFileError(f"{name}: several of its columns have the same name in a file.")
+        self.columns = Columns(None, kinds={str(column): kind for column, kind in kinds.items()}, only=spelling)
+        settings = {} if notes is None else notes["settings"]
+        self.left_out = {settings.get("target"), *settings.get("drop", ())}
+        self.unknown: list[str] = []
+        self.absent: list[str] = []
+
+    def open(self, path: str, file_format: str | None, delimiter: str | None) -> Source:
+        """The rows of a file; notes the columns that only the file or only the model has."""
+        source = Source(path, self.columns, file_format=file_format, delimiter=delimiter)
+        known = self.columns.kinds
+        self.unknown = [name for name in source.header if name not in known and name not in self.left_out]
+        self.absent = [name for name in known if source.header and name not in source.header]
+        return source
+
+    def predict(self, source: Source, on_bad: Callable[[BadRecord], object]) -> Iterator[Predicted]:
+        """Chunk by chunk, what the model says; ``on_bad`` is told of records that cannot be used."""
+        for chunk in source.chunks():
+            for bad in chunk.bad:
+                on_bad(bad)
+            if len(chunk.rows):
+                answered = self.model.answer_many(chunk.rows)
+                yield Predicted(list(chunk.lines), answered.labels, answered.distributions)
+
+
+def write_csv(out: TextIO, known: list[Label], predicted: Iterator[Predicted]) -> int:
+    """Lines of ``line,prediction,`` and a probability for each label; returns how many."""
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["line", "prediction", *(f"p({label})" for label in known)])
+    n_rows = 0
+    for lines, labels, distributions in predicted:
+        writer.writerows(
+            [line, label, *row] for line, label, row in zip(lines, labels, distributions.tolist(), strict=True)
+        )
+        n_rows += len(lines)
+    return n_rows
+
+
+def write_json_lines(out: TextIO, known: list[Label], predicted: Iterator[Predicted]) -> int:
+    """Objects of line, prediction and probabilities; returns how many."""
+    n_rows = 0
+    names = [str(label) for label in known]
+    for lines, labels, distributions in predicted:
+        for line, label, row in zip(lines, labels, np.asarray(distributions).tolist(), strict=True):
+            probabilities = dict(zip(names, row, strict=True))
+            out.write(json.dumps({"line": line, "prediction": label, "probabilities": probabilities}) + "\n")
+        n_rows += len(lines)
+    return n_rows

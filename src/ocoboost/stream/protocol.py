@@ -1,0 +1,287 @@
+"""River's protocol around the state: what every classifier on streams here can do.
+
+A call is read and checked whole before anything is learned, so bad input changes nothing. Parameters are checked at
+first use and fixed from then on; ``reset`` lets changed ones take effect.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from operator import attrgetter
+from typing import Any, ClassVar
+
+import numpy as np
+from river import base
+
+from ocoboost.arrays import FloatArray
+from ocoboost.cascade.answers import Answers
+from ocoboost.data import tables
+from ocoboost.data.labels import Label, Labels
+from ocoboost.data.parameters import AnyOf, Count, OneOf, Range, invalid
+from ocoboost.data.rows import Row
+from ocoboost.errors import BrokenModelError, InvalidInputError
+from ocoboost.randomness import PREDICT, draw_label, fresh_seed, uniform
+from ocoboost.stream.state import Answered, State
+
+
+def n_threads(n_jobs: int) -> int:
+    """The number of threads that ``n_jobs`` stands for."""
+    return int(n_jobs) if n_jobs > 0 else os.cpu_count() or 1
+
+
+def labels_known(model: Any) -> Labels:
+    """The labels that a model's ``classes`` names, if it names any."""
+    classes, must = model.classes, "be None or a sequence of distinct labels"
+    if classes is None:
+        return Labels()
+    if isinstance(classes, str | Set | Mapping):  # a set's order is not repeatable
+        raise invalid(model, "classes", must, classes)
+    try:
+        labels = Labels(classes)
+    except TypeError as error:  # not iterable, or a label that cannot be one
+        raise invalid(model, "classes", must, classes, str(error)) from None
+    if len(labels) == 0 or len(set(labels.known)) < len(labels):
+        raise invalid(model, "classes", must, classes)
+    return labels
+
+
+class StreamClassifier(base.MiniBatchClassifier):
+    """A classifier whose learned state is a ``State``."""
+
+    shared_ranges: ClassVar[Mapping[str, Range]] = {
+        "n_learners": Count(1),
+        "n_jobs": AnyOf(OneOf(-1), Count(1), hint="-1 means all cores"),
+        "seed": AnyOf(OneOf(None), Count(0, below=2**64)),
+    }
+    seed: int | None
+
+    def __init__(self) -> None:
+        self._state: State | None = None
+
+    @abstractmethod
+    def _begin(self) -> State:
+        """A fresh state for the parameters; raises if one of them is out of its range."""
+
+    @abstractmethod
+    def _checked_labels(self) -> Labels:
+        """The labels known from the start, once every parameter is known to be in its range."""
+
+    # -- learning ------------------------------------------------------------------------------------------------
+
+    def learn_one(self, x: dict[Any, Any], y: Any, *, w: float = 1.0) -> None:
+        """Learn one row with label ``y`` and weight ``w``."""
+        with self._naming():
+            rows, labels, weights = [tables.read_row(x)], [tables.read_label(y)], tables.read_weights(w, 1)
+        self._learn(rows, labels, weights)
+
+    def learn_many(self, X: Any, y: Any, *, w: Any = None) -> None:
+        """Learn a block of rows; the same bits as ``learn_one`` on each of them in turn."""
+        self._learn(*self._read(X, y, w))
+
+    def predict_learn_many(self, X: Any, y: Any, *, w: Any = None) -> list[Label | None]:
+        """Predict each row, then learn it; None for rows before the first label was ever seen."""
+        return [label for answered in self.prequential(X, y, w=w) for label in answered.labels]
+
+    def prequential(self, X: Any, y: Any, *, w: Any = None) -> Iterator[Answered]:
+        """Watch a prequential run: what is said to each row before it is learned, block by block.
+
+        The rows are checked at once and learned as the iterator is advanced: what it has given is learned, and the rest
+        is not if it is dropped. Blocks are cut where a row brings something new, so ``classes`` and the columns of the
+        distributions may grow from one to the next.
+
+        >>> from ocoboost import HoeffdingTrees
+        >>> model = HoeffdingTrees()
+        >>> for answered in model.prequential([{"a": 1.0}, {"a": 1.0}, {"a": 5.0}], ["x", "x", "y"]):
+        ...     print(answered.first_row, answered.classes, answered.labels, answered.distributions.tolist())
+        0 [] [None] [[]]
+        1 ['x'] ['x'] [[1.0]]
+        2 ['x'] ['x'] [[1.0]]
+        """
+        return self._learning(*self._read(X, y, w), answering=True)
+
+    def answer_many(self, X: Any) -> Answered:
+        """Labels, distributions and vote shares for a table in one go; nothing is learned."""
+        rows = self._read_rows(X)
+        state = self._ready()
+        with self._naming():
+            state.check(rows)
+        return state.answered(rows)
+
+    def check_parameters(self) -> None:
+        """Raise `InvalidParameterError` now, rather than at first use, if a parameter is out of its range."""
+        self._checked_labels()
+
+    def reset(self) -> None:
+        """Forget everything that was learned. Parameters changed since then take effect."""
+        self._state = None
+
+    def draws(self, answered: Answered, n_learned: int) -> list[Label | None]:
+        """What ``sample_one`` would have said to rows of a prequential run, the first when ``n_learned`` were learned."""
+        if not answered.classes:
+            return [None] * len(answered)
+        return [
+            answered.classes[draw_label(distribution, self._uniform(n_learned + row))]
+            for row, distribution in enumerate(answered.distributions)
+        ]
+
+    # -- predicting ----------------------------------------------------------------------------------------------
+
+    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
+        """The label distribution D: the scaled votes, projected onto the simplex. Empty before the first label."""
+        known, distribution = self._ask_one(x, _distributions)
+        return dict(zip(known, distribution.tolist(), strict=True))
+
+    def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
+        """The mode of D; ties go to the most votes, then to the label seen first. None before the first label."""
+        known, label = self._ask_one(x, _labels)
+        return known[int(label)] if known else None
+
+    def sample_one(self, x: dict[Any, Any]) -> Any:
+        """A label drawn from D, as the paper predicts; the draw is fixed by the seed and the rows learned so far."""
+        known, label = self._ask_one(x, self._draw)
+        return known[int(label)] if known else None
+
+    def vote_shares_one(self, x: dict[Any, Any]) -> dict[Any, float]:
+        """The share of the learners' pooled votes that each label has, before scaling and projection."""
+        known, shares = self._ask_one(x, _shares)
+        return dict(zip(known, shares.tolist(), strict=True))
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """``predict_proba_one`` of every row, one column per label of ``classes_``."""
+        return tables.make_matrix(X, *self._ask(self._read_rows(X), _distributions))
+
+    def predict_many(self, X: Any) -> Any:
+        """``predict_one`` of every row."""
+        known, labels = self._ask(self._read_rows(X), _labels)
+        return tables.make_labels(X, [known[label] for label in labels] if known else [None] * len(labels))
+
+    def vote_shares_many(self, X: Any) -> Any:
+        """``vote_shares_one`` of every row, one column per label of ``classes_``."""
+        return tables.make_matrix(X, *self._ask(self._read_rows(X), _shares))
+
+    # -- what is known -------------------------------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> list[Label]:
+        """The labels known so far, in the order of their indices."""
+        return list(self._state.labels.known if self._state is not None else self._checked_labels().known)
+
+    @property
+    def memory_usage_(self) -> int:
+        """Bytes that the learners take."""
+        sizes = [cascade.ensemble.n_bytes for cascade in self._ready().engine.cascades]
+        return sum(size for size in sizes if size is not None) or self._raw_memory_usage
+
+    @property
+    def columns_(self) -> dict[Hashable, str | None]:
+        """The columns seen so far, and whether they hold "numbers" or "text" (None: only missing values so far)."""
+        return {} if self._state is None else dict(self._state.schema.kinds)
+
+    @property
+    def categories_(self) -> dict[Hashable, list[str]]:
+        """The texts seen so far in every column of text."""
+        return {} if self._state is None else {k: list(v) for k, v in self._state.schema.categories.items()}
+
+    @property
+    def n_rows_(self) -> int:
+        """The number of rows learned so far."""
+        return 0 if self._state is None else self._state.n_rows
+
+    # -- for this package's own modules ---------------------------------------------------------------------------
+
+    @property
+    def state_(self) -> State | None:
+        """All that was learned; None before the first row."""
+        return self._state
+
+    @state_.setter
+    def state_(self, state: State) -> None:
+        self._state = state
+
+    def fresh_state(self, seed: int) -> State:
+        """What a model with these parameters begins with, for a seed that it may have drawn itself."""
+        own = self.seed
+        self.seed = seed
+        try:
+            return self._begin()
+        finally:
+            self.seed = own
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _ready(self) -> State:
+        """The state, or a fresh one that is kept only once a row has been accepted for learning."""
+        return self._state if self._state is not None else self._begin()
+
+    def _root_seed(self) -> int:
+        return fresh_seed() if self.seed is None else int(self.seed)
+
+    @contextmanager
+    def _naming(self) -> Iterator[None]:
+        """Put the class in front of what is wrong with its input."""
+        try:
+            yield
+        except InvalidInputError as error:
+            raise InvalidInputError(f"{type(self).__name__}: {error}") from None
+
+    def _read_rows(self, X: Any) -> Sequence[Row]:
+        with self._naming():
+            return tables.read_rows(X)
+
+    def _read(self, X: Any, y: Any, w: Any) -> tuple[Sequence[Row], list[Label], FloatArray]:
+        rows = self._read_rows(X)
+        with self._naming():
+            return rows, tables.read_labels(y, len(rows)), tables.read_weights(w, len(rows))
+
+    def _learn(self, rows: Sequence[Row], labels: list[Label], weights: FloatArray) -> None:
+        """Check a block whole, then learn it."""
+        for _ in self._learning(rows, labels, weights, answering=False):
+            pass
+
+    def _learning(
+        self, rows: Sequence[Row], labels: list[Label], weights: FloatArray, *, answering: bool
+    ) -> Iterator[Answered]:
+        """Check a block whole; the iterator learns it."""
+        state = self._ready()
+        if state.broken:
+            raise BrokenModelError(
+                f"{type(self).__name__}: {state.broken}, so rows from there on may be partly learned; "
+                "call reset(), or reload an earlier model."
+            )
+        with self._naming():
+            plan = state.plan(rows, labels, weights)
+        if len(rows) == 0:
+            return iter(())
+        self._state = state
+        return state.learn(rows, labels, weights, plan, answering=answering)
+
+    def _ask(self, rows: Sequence[Row], answer: Callable[[Answers], Any]) -> tuple[list[Label], Any]:
+        """The labels known, and what ``answer`` reads off the answers to these rows."""
+        if self._state is None and not len(self._checked_labels()):
+            return [], np.zeros((len(rows), 0))
+        state = self._ready()
+        with self._naming():
+            state.check(rows)
+        return state.labels.known, answer(state.answer(rows))
+
+    def _ask_one(self, x: Any, answer: Callable[[Answers], Any]) -> tuple[list[Label], Any]:
+        with self._naming():
+            row = tables.read_row(x)
+        known, answers = self._ask([row], answer)
+        return known, answers[0]
+
+    def _draw(self, answers: Answers) -> list[int]:
+        draw = self._uniform(self.n_rows_)
+        return [draw_label(distribution, draw) for distribution in answers.distributions]
+
+    def _uniform(self, row: int) -> float:
+        """The draw that ``sample_one`` uses when so many rows are learned."""
+        return uniform(np.uint64(self._ready().seed), PREDICT, row, 0)
+
+
+_distributions = attrgetter("distributions")
+_labels = attrgetter("labels")
+_shares = attrgetter("shares")

@@ -1,0 +1,212 @@
+"""All that a classifier has learned, and how a block of rows goes in.
+
+A block is planned whole before anything changes. Then it is cut at the rows that bring a new label, feature or
+category, and each of these shorter blocks goes through the engine: one cascade, or several that are mixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.cascade.answers import Answers
+from ocoboost.cascade.cascade import Cascade
+from ocoboost.data.labels import Label, Labels
+from ocoboost.data.rows import Row
+from ocoboost.data.schema import Additions, Block, Schema
+from ocoboost.errors import InvalidInputError, WeakLearnerError
+
+# Longer blocks are cut too: every member of a mixture holds its votes on a block until the next has voted.
+MOST_ROWS = 4096
+
+
+class Engine(Protocol):
+    """What the state asks of its booster; a ``Cascade`` is one."""
+
+    @property
+    def cascades(self) -> Sequence[Cascade]:
+        """Every cascade in it."""
+
+    def learn(
+        self,
+        block: Block,
+        labels: IntArray,
+        weights: FloatArray,
+        n_classes: int,
+        first_row: int,
+        *,
+        answering: bool = True,
+    ) -> Answers:
+        """Teach a block; returns the answers from before each row was learned, if they are wanted."""
+
+    def answer(self, block: Block, n_classes: int, n_learned: int) -> Answers:
+        """What is said to a block when so many rows are learned; nothing is learned."""
+
+    def settings(self) -> list[dict[str, Any]]:
+        """What every cascade was told; engines with equal settings learn alike."""
+
+    def state(self) -> dict[str, Any]:
+        """What was learned, as numbers, words and arrays."""
+
+    def restore(self, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
+        """Take back what ``state`` gave; raises ``ValueError`` for what cannot have been learned."""
+
+
+class Recorder(Protocol):
+    """Someone who keeps the rows of a run; what the learners said to them is on the cascades' tapes."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether another block is to be kept."""
+
+    def add(
+        self,
+        first_row: int,
+        n_classes: int,
+        features: FloatArray,
+        labels: IntArray,
+        weights: FloatArray,
+        chances: FloatArray | None = None,
+    ) -> None:
+        """Keep a block that was learned; ``chances`` are D[y] of every row, if several cascades were mixed."""
+
+
+class Plan(NamedTuple):
+    """What is new in a block, by the row that brings it."""
+
+    labels: dict[int, Label]
+    additions: dict[int, Additions]
+
+
+class Answered(NamedTuple):
+    """What a model said to consecutive rows, before it learned them if it did."""
+
+    first_row: int  # their place in the call
+    classes: list[Label]  # known when it said so: the columns of the arrays
+    labels: list[Label | None]  # the most probable ones; None if no label was known
+    distributions: FloatArray  # (rows, classes)
+    vote_shares: FloatArray  # (rows, classes)
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self.labels)
+
+
+@dataclass
+class State:
+    """All that a classifier has learned."""
+
+    engine: Engine
+    labels: Labels
+    seed: int
+    schema: Schema = field(default_factory=Schema)
+    n_rows: int = 0
+    broken: str = ""  # why no more may be learned
+    record: Recorder | None = field(init=False, default=None)  # of the rows since an account was opened
+
+    def check(self, rows: Sequence[Row]) -> None:
+        """Raise if these rows cannot be voted on."""
+        self.schema.plan(rows)
+        for cascade in self.engine.cascades:
+            cascade.ensemble.check(rows, learning=False)
+
+    def plan(self, rows: Sequence[Row], labels: list[Label], weights: FloatArray) -> Plan:
+        """Everything new in a block; raises, having changed nothing, if the block cannot be learned."""
+        new_labels = self.labels.plan(labels)
+        additions = self.schema.plan(rows)
+        for cascade in self.engine.cascades:
+            ensemble = cascade.ensemble
+            if ensemble.max_classes is not None and len(self.labels) + len(new_labels) > ensemble.max_classes:
+                row = sorted(new_labels)[ensemble.max_classes - len(self.labels)]
+                raise InvalidInputError(
+                    f"y: the label at row {row} is {new_labels[row]!r}, one more than the {ensemble.max_classes} "
+                    f"labels that {ensemble.name} can tell apart; wrap it in a one-versus-rest classifier."
+                )
+            if not ensemble.takes_weights and np.any(weights != 1.0):
+                row = int(np.argmax(weights != 1.0))
+                raise InvalidInputError(
+                    f"w: the weight at row {row} is {float(weights[row])!r}, and {ensemble.name} takes no weights; "
+                    "leave w out, or boost a learner whose learn_one declares w."
+                )
+            ensemble.check(rows, learning=True)
+        return Plan(new_labels, additions)
+
+    def learn(
+        self, rows: Sequence[Row], labels: list[Label], weights: FloatArray, plan: Plan, *, answering: bool
+    ) -> Iterator[Answered]:
+        """Learn a planned block; yields, in row order, the answers to rows that were learned meanwhile, if wanted."""
+        return self._learn(rows, labels, weights, plan, answering, self.n_rows)
+
+    def _learn(
+        self, rows: Sequence[Row], labels: list[Label], weights: FloatArray, plan: Plan, answering: bool, n_before: int
+    ) -> Iterator[Answered]:
+        cuts = sorted({len(rows), *range(0, len(rows), MOST_ROWS), *plan.labels, *plan.additions})
+        for first, last in pairwise(cuts):
+            if self.n_rows != n_before + first:
+                raise InvalidInputError(
+                    f"the model has learned other rows since row {first} of this run was checked; "
+                    "finish one prequential run before the next call that learns."
+                )
+            before = None
+            with self._breaking():
+                if first in plan.labels:
+                    if answering:  # to the row that brings a new label, from before that label exists
+                        before = self._answered(first, self.answer(rows[first : first + 1]))
+                    self.labels.add(plan.labels[first])
+                if first in plan.additions:
+                    self.schema.apply(plan.additions[first])
+                block = Block(rows[first:last], self.schema)
+                answers = self._learn_block(block, labels[first:last], weights[first:last], answering)
+                self.n_rows += last - first
+            if before is not None:
+                yield before
+                first, answers = first + 1, answers.after(1)
+            if answering and first < last:
+                yield self._answered(first, answers)
+
+    def _learn_block(self, block: Block, labels: list[Label], weights: FloatArray, answering: bool) -> Answers:
+        indices = self.labels.indices(labels)
+        n_classes = len(self.labels)
+        record = self.record if self.record is not None and self.record.is_open else None
+        is_mixed = len(self.engine.cascades) > 1
+        answering = answering or (record is not None and is_mixed)
+        answers = self.engine.learn(block, indices, weights, n_classes, self.n_rows, answering=answering)
+        if record is not None:
+            chances = answers.distributions[np.arange(len(indices)), indices] if is_mixed else None
+            record.add(self.n_rows, n_classes, block.codes, indices, weights, chances)
+        return answers
+
+    def answer(self, rows: Sequence[Row]) -> Answers:
+        """What is said to rows that were checked."""
+        if len(self.labels) == 0:
+            return Answers.none(len(rows))
+        return self.engine.answer(Block(rows, self.schema), len(self.labels), self.n_rows)
+
+    def answered(self, rows: Sequence[Row]) -> Answered:
+        """The same with labels as the caller knows them."""
+        return self._answered(0, self.answer(rows))
+
+    def _answered(self, first_row: int, answers: Answers) -> Answered:
+        classes = list(self.labels.known[: answers.shares.shape[1]])
+        labels: list[Label | None] = (
+            [classes[index] for index in answers.labels] if classes else [None] * len(answers.shares)
+        )
+        return Answered(first_row, classes, labels, answers.distributions, answers.shares)
+
+    @contextmanager
+    def _breaking(self) -> Iterator[None]:
+        """Mark the state as broken unless what happens inside comes to its end."""
+        self.broken = f"learning was interrupted at row {self.n_rows}"
+        try:
+            yield
+        except WeakLearnerError as error:
+            error.row += self.n_rows  # from the row of the block to the row of the stream
+            self.broken = str(error)
+            raise
+        self.broken = ""

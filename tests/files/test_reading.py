@@ -1,0 +1,239 @@
+"""Files as rows: every format gives the same rows, and places can be found again."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import math
+import sys
+
+import pytest
+
+from ocoboost.errors import DataFileError
+from ocoboost.files import delimited, records
+from ocoboost.files.ahead import read_ahead
+from ocoboost.files.columns import Columns, as_number
+from ocoboost.files.opening import ByteStream
+from ocoboost.files.sources import Source, format_of
+
+ROWS = [
+    {"size": 1.5, "colour": "red", "n": 3.0, "y": "a"},
+    {"size": None, "colour": 'dark "blue"', "n": -1e300, "y": "b"},
+    {"size": 2.0, "colour": None, "n": 0.1, "y": "a"},
+    {"size": -0.25, "colour": "two\nlines, and a comma", "n": 1e-7, "y": "b"},
+] * 3
+
+
+def rows_of(path, *, target="y", **options):
+    source = Source(str(path), Columns(target), **options)
+    chunks = list(source.chunks())
+    return [dict(row) for chunk in chunks for row in chunk.rows], [label for c in chunks for label in c.labels], chunks
+
+
+def expected(rows=ROWS):
+    return [{name: row[name] for name in sorted(row) if name != "y"} for row in rows]
+
+
+def as_csv(rows, delimiter=","):
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]), delimiter=delimiter)
+    writer.writeheader()
+    writer.writerows({name: "" if value is None else value for name, value in row.items()} for row in rows)
+    return out.getvalue().encode()
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_csv_with_any_delimiter_also_packed(tmp_path, delimiter, pack):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(pack(as_csv(ROWS, delimiter)))
+    rows, labels, _ = rows_of(path)
+    assert rows == expected()
+    assert labels == [row["y"] for row in ROWS]
+
+
+def test_every_format_gives_the_same_rows(tmp_path):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    parquet.write_table(pa.Table.from_pylist(ROWS), tmp_path / "rows.parquet", row_group_size=5)
+    simple = [row for row in ROWS if row["colour"] in ("red", None)]
+    head = "% a comment\n@relation things\n@attribute size numeric\n@ATTRIBUTE 'colour' {red,blue}\n"
+    head += "@attribute\tn real\n@attribute y {a,b}\n\n@data\n"
+    lines = [",".join("?" if value is None else str(value) for value in row.values()) for row in simple]
+    (tmp_path / "rows.arff").write_text(head + "% none\n" + "\n".join(lines) + "\n")
+    for name in ("rows.jsonl", "rows.parquet"):
+        assert rows_of(tmp_path / name)[:2] == (expected(), [row["y"] for row in ROWS])
+    assert rows_of(tmp_path / "rows.arff")[:2] == (expected(simple), [row["y"] for row in simple])
+
+
+@pytest.mark.parametrize("cell", ["1", " 1.5e3 ", "-.5", "5."])
+def test_numbers(cell):
+    assert as_number(cell) == float(cell)
+
+
+@pytest.mark.parametrize("cell", ["1_000", "١", "abc", "", "0x10", "1,5", "--1"])
+def test_what_looks_like_a_number_and_is_none(cell):
+    assert as_number(cell) is None
+
+
+def test_quoted_line_breaks_do_not_end_a_record_and_lines_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "FIRST_SIZE", 64)
+    monkeypatch.setattr(records, "CHUNK_SIZE", 100)
+    text = "t,y\n" + "".join(f'"row {n}\n\nand more",a\n' for n in range(50))
+    (tmp_path / "rows.csv").write_text(text)
+    rows, _, chunks = rows_of(tmp_path / "rows.csv")
+    assert [row["t"] for row in rows] == [f"row {n}\n\nand more" for n in range(50)]
+    assert [line for chunk in chunks for line in chunk.lines] == [2 + 3 * n for n in range(50)]
+    assert len(chunks) > 5
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz", "rows.jsonl", "rows.parquet"])
+def test_reading_goes_on_where_a_chunk_began(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(records, "FIRST_SIZE", 1000)
+    monkeypatch.setattr(records, "CHUNK_SIZE", 2000)
+    monkeypatch.setattr("ocoboost.stream.parquet.ROWS_AT_A_TIME", 70)
+    table = [{"a": n / 7, "b": "xyz"[n % 3], "y": "ab"[n % 2]} for n in range(1000)]
+    path = tmp_path / name
+    if name.endswith("parquet"):
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        parquet.write_table(pa.Table.from_pylist(table), path, row_group_size=300)
+    elif "jsonl" in name:
+        path.write_text("".join(json.dumps(row) + "\n" for row in table))
+    else:
+        path.write_bytes((gzip.compress if name.endswith("gz") else bytes)(as_csv(table)))
+    _, _, chunks = rows_of(path)
+    assert len(chunks) > 5
+    for number, chunk in enumerate(chunks):
+        again = list(Source(str(path), Columns("y")).chunks(chunk.start, chunk.first_line))
+        assert [tuple(line for c in again for line in c.lines)] == [
+            tuple(line for c in chunks[number:] for line in c.lines)
+        ]
+        assert [dict(row) for c in again for row in c.rows] == [dict(row) for c in chunks[number:] for row in c.rows]
+
+
+def test_a_column_that_shows_late_is_decided_when_it_shows(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "FIRST_SIZE", 100)
+    monkeypatch.setattr(records, "CHUNK_SIZE", 100)
+    lines = ["a,late,y"] + [f"{n},,u" for n in range(100)] + [f"{n},word,v" for n in range(50)]
+    (tmp_path / "rows.csv").write_text("\n".join(lines))
+    rows, _, _ = rows_of(tmp_path / "rows.csv")
+    assert [row["late"] for row in rows] == [None] * 100 + ["word"] * 50
+
+
+def test_a_number_among_a_hundred_is_a_mistake_not_a_column_of_text(tmp_path):
+    lines = ["a,y"] + [f"{n},u" for n in range(100)] + ["1o0,v"]
+    (tmp_path / "rows.csv").write_text("\n".join(lines))
+    chunk = rows_of(tmp_path / "rows.csv")[2][0]
+    assert [(bad.line, "'1o0'" in bad.why) for bad in chunk.bad] == [(102, True)]
+    assert len(chunk.rows) == 100
+
+
+def test_text_and_left_out_columns(tmp_path):
+    (tmp_path / "rows.csv").write_text("zip,id,a,y\n01234,1,1,u\n99,2,2,v\n")
+    source = Source(str(tmp_path / "rows.csv"), Columns("y", frozenset({"id"}), frozenset({"zip"})))
+    assert [dict(row) for chunk in source.chunks() for row in chunk.rows] == [
+        {"a": 1.0, "zip": "01234"},
+        {"a": 2.0, "zip": "99"},
+    ]
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_no_part_of_a_name(tmp_path):
+    (tmp_path / "rows.csv").write_bytes("\ufeffa,y\r\n1,u\r\n2,v\r\n".encode())
+    assert rows_of(tmp_path / "rows.csv")[:2] == ([{"a": 1.0}, {"a": 2.0}], ["u", "v"])
+
+
+def test_without_pyarrow_the_same_rows(tmp_path, monkeypatch):
+    (tmp_path / "rows.csv").write_bytes(as_csv(ROWS))
+    monkeypatch.setattr(delimited, "arrow_csv", None)
+    assert rows_of(tmp_path / "rows.csv")[0] == expected()
+
+
+def test_a_pipe_is_read_as_it_comes(monkeypatch):
+    pieces = [b"a,y\n1", b",u\n2,v\n", b'"3', b'",u\n']
+
+    class Pipe(io.RawIOBase):
+        def readable(self):
+            return True
+
+        def readinto(self, buffer):
+            piece = pieces.pop(0) if pieces else b""
+            buffer[: len(piece)] = piece
+            return len(piece)
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Pipe())))
+    assert rows_of("-")[:2] == ([{"a": 1.0}, {"a": 2.0}, {"a": 3.0}], ["u", "v", "u"])
+
+
+def test_json_rows_keep_the_types_of_labels_and_may_lack_columns(tmp_path):
+    lines = [{"a": 1, "y": 1}, {"b": True, "y": False}, {"a": None, "b": 2, "y": "1"}, {"a": math.nan, "y": 1.5}]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    rows, labels, _ = rows_of(tmp_path / "rows.jsonl")
+    assert rows == [{"a": 1.0}, {"b": 1.0}, {"a": None, "b": 2.0}, {"a": None}]
+    assert list(map(repr, labels)) == ["1", "False", "'1'", "1.5"]
+
+
+def test_endings_tell_the_format():
+    assert [format_of(name) for name in ("a.tsv", "b.ARFF", "c.json.gz", "-")] == ["csv", "arff", "jsonl", "csv"]
+    with pytest.raises(DataFileError, match="does not tell its format"):
+        format_of("rows.xlsx")
+
+
+def test_errors_of_a_reader_come_at_their_place():
+    def items():
+        yield 1
+        raise DataFileError("here")
+
+    ahead = read_ahead(items())
+    assert next(ahead) == 1
+    with pytest.raises(DataFileError, match="here"):
+        next(ahead)
+
+
+def test_a_file_that_vanishes_or_shrinks_is_noticed(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a\n" * 100)
+    for harm in (path.unlink, lambda: path.write_text("")):
+        path.write_text("a\n" * 100)
+        stream = ByteStream(str(path))
+        assert stream.read(10)
+        harm()
+        with pytest.raises(DataFileError, match=r"was deleted|became shorter"):
+            list(iter(lambda: stream.read(1000), b""))  # noqa: B023
+        stream.close()
+
+
+def test_parquet_types(tmp_path):
+    import datetime
+    from decimal import Decimal
+
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = pa.table(
+        {
+            "whole": pa.array([1, None, 3], pa.int32()),
+            "flag": pa.array([True, False, None]),
+            "colour": pa.array(["red", None, "blue"]).dictionary_encode(),
+            "price": pa.array([Decimal("1.50"), Decimal("2.25"), None]),
+            "y": pa.array([1, 0, 1], pa.int8()),
+        }
+    )
+    parquet.write_table(table, tmp_path / "rows.parquet")
+    rows, labels, _ = rows_of(tmp_path / "rows.parquet")
+    assert rows == [
+        {"colour": "red", "flag": 1.0, "price": 1.5, "whole": 1.0},
+        {"colour": None, "flag": 0.0, "price": 2.25, "whole": None},
+        {"colour": "blue", "flag": None, "price": None, "whole": 3.0},
+    ]
+    assert labels == [1, 0, 1]
+    dates = pa.table({"day": pa.array([datetime.date(2020, 1, 1)]), "y": pa.array([1])})
+    parquet.write_table(dates, tmp_path / "dates.parquet")
+    for target, message in (("y", "leave it out with --drop 'day'"), ("day", "convert it.")):
+        with pytest.raises(DataFileError, match=message):
+            rows_of(tmp_path / "dates.parquet", target=target)
