@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import platform
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -130,15 +130,15 @@ def markdown(sections: Sequence[Section], figures: Path, link: str) -> str:
     return "\n".join(lines)
 
 
-def markdown_table(table: Table, n_text: int = 1) -> list[str]:
-    """The lines of a table, without its caption; the first ``n_text`` columns are text.
+def markdown_table(table: Table, text: Collection[int] = (0,)) -> list[str]:
+    """The lines of a table, without its caption; ``text`` are the columns that are no numbers.
 
     >>> print("\\n".join(markdown_table(Table(("model", "accuracy"), [("stump", "78.3")], strong=frozenset({(0, 1)})))))
     | model | accuracy |
     |---|---:|
     | stump | **78.3** |
     """
-    rule = "|" + "---|" * n_text + "---:|" * (len(table.columns) - n_text)
+    rule = "|" + "".join("---|" if column in text else "---:|" for column in range(len(table.columns)))
     lines = ["| " + " | ".join(table.columns) + " |", rule]
     for i, row in enumerate(table.rows):
         cells = [f"**{cell}**" if (i, j) in table.strong else cell for j, cell in enumerate(row)]
