@@ -47,8 +47,9 @@ def finished(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def shown(values: Sequence[float], digits: int = 1) -> str:
-    """Mean and standard error."""
-    return measures.shown(measures.mean_and_error(values), digits)
+    """Mean and standard error, which a single value does not have."""
+    mean, error = measures.mean_and_error(values)
+    return f"{mean:.{digits}f} ± {error:.{digits}f}" if len(values) > 1 else f"{mean:.{digits}f}"
 
 
 def scores(predictions: Sequence[Any], labels: Sequence[Any], digits: int) -> Result:
