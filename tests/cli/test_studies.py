@@ -121,7 +121,7 @@ def test_ctrl_c_keeps_what_is_finished_and_a_rerun_goes_on(tmp_path):
         (["reproduce", "--datasets", "iris"], "--datasets: must be among balance, cars, landsat"),
         (["reproduce", "--jobs", "0"], "--jobs: must be -1 or at least 1, got 0"),
         (["reproduce", "--seed", "-1"], "'--seed'"),
-        (["compare", "--models", "magic"], "--models: must be among boost, agnostic"),
+        (["compare", "--models", "magic"], "--models: must be among boost, boost-stumps, agnostic"),
         (["compare", "--noise", "2"], "--noise: must be numbers from 0 to 1"),
         (["compare", "--noise", "much"], "got 'much'"),
         (["compare", "--datasets", "nowhere"], "'nowhere' is not one of balance"),
