@@ -55,7 +55,7 @@ def algorithm_1(
 ) -> Run:
     """Online agnostic boosting; ``draw`` None teaches the plays themselves instead of labels drawn from them."""
     step_size = gamma / math.sqrt(n_learners) if beyond.step_size is None else beyond.step_size
-    run = Run([], [])
+    run, losses = Run([], []), []  # what A was shown of a row
     for t, (x, label) in enumerate(stream):  # 1: for t = 1, ..., T
         W = [vote_on(learners, i, x, n_classes) for i in range(n_learners)]  # 2: receive example x_t
         h = sum(one_hot(w) if beyond.pool == "label" else w for w in W)  # 3: accumulate h_t = sum_i W_i(x_t)
@@ -65,15 +65,16 @@ def algorithm_1(
         p = y if beyond.start == "label" else np.full(n_classes, 1 / n_classes)
         for i in range(n_learners):  # 7: for i = 1, ..., N
             if i > 0:  # 8: if i > 1, obtain p_t^i = A(l_t^1, ..., l_t^{i-1}); else initialize p_t^1 = 1/k
-                p = project_sorted(p - step_size * slope)
+                p = project_sorted(p - step_size * losses[-1])
             said = one_hot(W[i]) if beyond.votes == "label" else W[i]
-            slope = (2 * said - 1) / gamma - (2 * y - 1)  # 9: reveal loss l_t^i(p) = p . slope
+            losses.append((2 * said - 1) / gamma - (2 * y - 1))  # 9: reveal loss l_t^i(p) = p . this
             if draw is not None:  # 10: sample random label y_t^i ~ p_t^i, and pass (x_t, y_t^i) to W_i
                 lesson = np.eye(n_classes)[int(np.searchsorted(np.cumsum(p), draw(t, i), side="right"))]
             else:
                 lesson = p
             teach(learners, i, x, lesson, W[i])
-        run.votes.append([int(np.argmax(w)) for w in W])  # 11: reset A: the next row begins with p_t^1 again
+        losses.clear()  # 11: reset A
+        run.votes.append([int(np.argmax(w)) for w in W])
     return run
 
 
@@ -89,7 +90,7 @@ def algorithm_4(
 ) -> Run:
     """Online realizable boosting; ``draw`` None passes the true label with weight p instead of with probability p."""
     step_size = gamma / math.sqrt(n_learners) if beyond.step_size is None else beyond.step_size
-    run = Run([], [])
+    run, losses = Run([], []), []  # what A was shown of a row
     for t, (x, label) in enumerate(stream):  # 1: for t = 1, ..., T
         W = [vote_on(learners, i, x, n_classes) for i in range(n_learners)]  # 2: receive example x_t
         h = sum(one_hot(w) if beyond.pool == "label" else w for w in W)  # 3: accumulate h_t = sum_i W_i(x_t)
@@ -99,12 +100,13 @@ def algorithm_4(
         p = 1.0 if beyond.start == "label" else 0.5
         for i in range(n_learners):  # 7: for i = 1, ..., N
             if i > 0:  # 8: if i > 1, obtain p_t^i = A(l_t^1, ..., l_t^{i-1}); else initialize p_t^1 = 0.5
-                p = min(max(p - step_size * slope, 0.0), 1.0)
+                p = min(max(p - step_size * losses[-1], 0.0), 1.0)
             said = one_hot(W[i]) if beyond.votes == "label" else W[i]
-            slope = (2 * said @ y - 1) / gamma - 1  # 9: reveal loss l_t^i(p) = p * slope
+            losses.append((2 * said @ y - 1) / gamma - 1)  # 9: reveal loss l_t^i(p) = p * this
             weight = p if draw is None else float(draw(t, i) < p)
             teach(learners, i, x, weight * y, W[i])  # 10: pass (x_t, y_t) to W_i with probability p_t^i
-        run.votes.append([int(np.argmax(w)) for w in W])  # 11: reset A: the next row begins with p_t^1 again
+        losses.clear()  # 11: reset A
+        run.votes.append([int(np.argmax(w)) for w in W])
     return run
 
 

@@ -20,8 +20,8 @@ from toy_learners import Bins, Witness
 
 N_ROWS, N_WARM, N_CLASSES, N_LEARNERS, GAMMA, SEED = 160, 30, 5, 7, 0.3, 11
 ALGORITHMS = {AGNOSTIC: paper_loop.algorithm_1, REALIZABLE: paper_loop.algorithm_4}
-# Rounding must not decide what trees do. Plays weigh 1 in all, so the grace period is not a whole number; and leaves below
-# the root vote by majority and do not split, because a label's variance is a rounding error after its first row there.
+# Rounding must not decide what trees do. Plays weigh 1 in all, so the grace period is not a whole number; and leaves
+# below the root vote by majority and do not split: after a label's first row there, its variance is a rounding error.
 STUMP = {"grace_period": 9.5, "delta": 0.5, "tau": 0.5, "max_depth": 1, "leaf_prediction": "mc"}
 NATIVE = {"stumps": HoeffdingTrees(**STUMP), "naive Bayes": HoeffdingTrees(), "Mondrian trees": MondrianTrees()}
 FOREIGN = {"bins": Bins(), "River's stumps": tree.HoeffdingTreeClassifier(**STUMP)}
@@ -30,7 +30,7 @@ FOREIGN = {"bins": Bins(), "River's stumps": tree.HoeffdingTreeClassifier(**STUM
 def read():
     """Rows as the package knows them, and a schema that holds them all.
 
-    Numbers are drawn: where a column is constant within a label, its variance is a rounding error, and so would be votes.
+    Numbers are drawn: if a column were constant within a label, its variance would be a rounding error.
     """
     rng = np.random.default_rng(SEED)
     labels = rng.integers(N_CLASSES, size=N_ROWS + N_WARM)
