@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 from river import compose, ensemble, evaluate, forest, metrics, preprocessing, tree
 
+from laws import mixture
 from ocoboost import (
     HoeffdingTrees,
     OnlineAgnosticBoostClassifier,
-    OnlineBoostClassifier,
     OnlineRealizableBoostClassifier,
 )
 from ocoboost.bench import datasets
@@ -24,11 +24,6 @@ from toy_learners import Bins, Weightless
 
 ROWS = datasets.shuffled(datasets.balance(), 1)[:200]
 X, Y = [x for x, _ in ROWS], [y for _, y in ROWS]
-
-
-def mixture(learner, *, n_learners, **options):
-    return OnlineBoostClassifier(learner, budget=4 * n_learners, **options)
-
 
 BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier]
 EVERY = [*BOOSTERS, mixture]

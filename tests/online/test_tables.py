@@ -11,18 +11,14 @@ import pyarrow as pa
 import pytest
 from river import evaluate, metrics, stream, tree
 
-from ocoboost import OnlineAgnosticBoostClassifier, OnlineBoostClassifier, OnlineRealizableBoostClassifier
+from laws import mixture
+from ocoboost import OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier
 from ocoboost.bench import datasets
 from ocoboost.data import tables
 from toy_learners import Bins
 
 ROWS = datasets.shuffled(datasets.balance(), 1)[:200]
 X, Y = [x for x, _ in ROWS], [y for _, y in ROWS]
-
-
-def mixture(learner, *, n_learners, **options):
-    return OnlineBoostClassifier(learner, budget=4 * n_learners, **options)
-
 
 BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier, mixture]
 
