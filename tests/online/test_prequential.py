@@ -72,6 +72,16 @@ def test_what_was_given_is_learned_and_the_rest_is_not_if_the_run_is_dropped(mon
     assert model.n_rows_ == len(X)
 
 
+def test_a_row_that_brings_a_label_is_given_before_the_next_is_learned():
+    model = OnlineAgnosticBoostClassifier(Bins(), n_learners=3, seed=1)
+    run = model.prequential([{"a": 1.0}] * 5, ["x", "x", "y", "y", "y"])
+    given = 0
+    for answered in run:
+        given += len(answered)
+        assert model.n_rows_ == given
+    assert given == 5
+
+
 def test_rows_are_checked_at_once():
     model = OnlineAgnosticBoostClassifier(Bins(), n_learners=2, seed=1)
     with pytest.raises(InvalidInputError, match="column 'a' at row 1 is inf"):
