@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ocoboost import OnlineBoostClassifier
 from ocoboost.online.mixture import Mixture
 
 PROBES = [{}, {"a": 0.5}, {"a": -2, "b": 1.0, "c": "red"}, {"c": "violet", "d": 3}]
@@ -45,8 +44,3 @@ def block_by_block(model, stream, blocks):
         x, y, w = zip(*stream[first:last], strict=True)
         predictions += model.predict_learn_many(list(x), list(y), w=list(w))
     return predictions
-
-
-def mixture(learner, *, n_learners, **options):
-    """`OnlineBoostClassifier`, told the learners of each of its four boosters as the others are."""
-    return OnlineBoostClassifier(learner, budget=4 * n_learners, **options)

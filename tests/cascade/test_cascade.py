@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from boosters import relabelling
 from ocoboost.cascade.answers import modes
 from ocoboost.cascade.kernel import pool_rows, see_rows, teach_rows
-from ocoboost.cascade.regimes import AGNOSTIC, REALIZABLE, Regime, teach_row
+from ocoboost.cascade.regimes import AGNOSTIC, REALIZABLE, teach_row
 from ocoboost.cascade.relabelling import Relabelling, Seen
 from ocoboost.randomness import RELABEL, uniform
 
@@ -20,11 +21,8 @@ SMALL = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 N_CLASSES, N_LEARNERS = 4, 3
 
 
-def cells(regime: int = AGNOSTIC, **changed: object) -> Relabelling:
-    options = {"relabel": "fractional", "votes": "label", "pool": "label", "start": "uniform", "player": "gradient"}
-    return Relabelling(
-        regime=Regime(regime), gamma=0.5, n_learners=N_LEARNERS, step_size=None, seed=7, **{**options, **changed}
-    )
+def cells(regime: int = AGNOSTIC, relabel: str = "fractional") -> Relabelling:
+    return relabelling(regime, gamma=0.5, n_learners=N_LEARNERS, relabel=relabel, seed=7)
 
 
 @pytest.mark.parametrize("is_learning", [False, True])

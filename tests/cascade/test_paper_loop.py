@@ -7,10 +7,10 @@ import pytest
 from river import tree
 
 import paper_loop
+from boosters import relabelling
 from ocoboost import HoeffdingTrees, MondrianTrees
 from ocoboost.cascade.cascade import Cascade
-from ocoboost.cascade.regimes import AGNOSTIC, REALIZABLE, Regime
-from ocoboost.cascade.relabelling import Relabelling
+from ocoboost.cascade.regimes import AGNOSTIC, REALIZABLE
 from ocoboost.data import tables
 from ocoboost.data.schema import Block, Schema
 from ocoboost.learners import foreign
@@ -80,18 +80,7 @@ def literal(name, regime, relabel):
 
 def driven(name, regime, relabel, *, by_parts, n_jobs=1):
     """Votes, of shape (rows, learners), and D of every row, from the driver; the rows come in blocks."""
-    cells = Relabelling(
-        regime=Regime(regime),
-        gamma=GAMMA,
-        n_learners=N_LEARNERS,
-        relabel=relabel,
-        votes="label",
-        pool="label",
-        start="uniform",
-        player="gradient",
-        step_size=None,
-        seed=SEED,
-    )
+    cells = relabelling(regime, gamma=GAMMA, n_learners=N_LEARNERS, relabel=relabel, seed=SEED)
     learners = ensemble(name)
     cascade = Cascade(cells, Witness(learners) if by_parts else learners, n_jobs)
     (tape,) = Record.of([cascade], None).tapes

@@ -16,7 +16,7 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from laws import mixture
+from boosters import mixture
 from ocoboost import (
     AdaBoostOLMClassifier,
     HoeffdingTrees,

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from river import tree
 
-from laws import PROBES, block_by_block, learned, mixture, row_by_row
+from boosters import mixture
+from laws import PROBES, block_by_block, learned, row_by_row
 from ocoboost import (
     AdaBoostOLMClassifier,
     HoeffdingTrees,

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from river import compose, ensemble, evaluate, forest, metrics, preprocessing, tree
 
-from laws import mixture
+from boosters import mixture
 from ocoboost import (
     HoeffdingTrees,
     OnlineAgnosticBoostClassifier,

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from laws import learned, mixture
+from boosters import mixture
+from laws import learned
 from ocoboost import (
     AdaBoostOLMClassifier,
     HoeffdingTrees,

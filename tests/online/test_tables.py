@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from river import evaluate, metrics, stream, tree
 
-from laws import mixture
+from boosters import mixture
 from ocoboost import OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier
 from ocoboost.bench import datasets
 from ocoboost.data import tables
