@@ -90,10 +90,11 @@ def take_forest(trees: Any) -> tuple[list[Any], list[float]]:
 
 
 def histogram_tree(estimator: Any) -> tuple[list[list[Any]], Any]:
-    """The arrays of a fitted ``HistogramTreeClassifier``, all of whole numbers, and the thresholds of its features."""
+    """The structure of a fitted ``HistogramTreeClassifier``, and its floats: thresholds, and weights in fixed point."""
     tree, binning = estimator.tree_, estimator.binning_
-    arrays = [tree.feature, tree.threshold, tree.missing, tree.missing_left, tree.left, tree.weights, binning.starts]
-    return [array.tolist() for array in arrays], binning.thresholds
+    arrays = [tree.feature, tree.threshold, tree.missing, tree.missing_left, tree.left, binning.starts]
+    shares = tree.weights / np.maximum(tree.weights.sum(axis=1, keepdims=True), 1)
+    return [array.tolist() for array in arrays], [gist(binning.thresholds), gist(shares)]
 
 
 def regime_of(name: str) -> Any:
@@ -919,7 +920,7 @@ def batch(regime: str, name: str, learner: str, **parameters: Any) -> Fingerprin
     if isinstance(model.estimators_[0], ocoboost.HistogramTreeClassifier):
         trees = [histogram_tree(tree) for tree in model.estimators_]
         exact["trees"] = digest([arrays for arrays, _ in trees])
-        floats["thresholds"] = gist(trees[0][1])
+        floats["thresholds and weights"] = [number for _, numbers in trees[:8] for number in numbers]
     return fingerprint(exact, floats)
 
 
@@ -948,7 +949,7 @@ def lone_histogram_tree(name: str, **parameters: Any) -> Fingerprint:
     learned = stream(name)._replace(labels=[str(label) for label in stream(name).labels])
     X, y, weights, probes = as_arrays(learned)
     model = ocoboost.HistogramTreeClassifier(**parameters).fit(X, y, sample_weight=weights)
-    arrays, thresholds = histogram_tree(model)
+    arrays, numbers = histogram_tree(model)
     exact = {
         "predictions": learned.letters(model.predict(X)),
         "labels": learned.letters(model.predict(probes)),
@@ -956,7 +957,7 @@ def lone_histogram_tree(name: str, **parameters: Any) -> Fingerprint:
         "tree": digest(arrays),
     }
     shares = model.predict_proba(probes)
-    return fingerprint(exact, {"shares": [gist(shares), *shares[0]], "thresholds": gist(thresholds)})
+    return fingerprint(exact, {"shares": [gist(shares), *shares[0]], "thresholds and weights": numbers})
 
 
 def add_histogram_trees() -> None:
