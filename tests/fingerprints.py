@@ -47,21 +47,8 @@ def mixture(
     seed: int | None = 1,
 ) -> Any:
     """Boosters with several learners, or one learner with several gammas, side by side; every mixture is made here."""
-    return ocoboost.OnlineAgnosticBoostClassifier(
-        learner,
-        gamma="auto",
-        n_learners=None,
-        budget=budget,
-        max_size=max_size,
-        relabel="fractional",
-        votes="label",
-        pool="distribution",
-        start="label",
-        player="gradient",
-        step_size=None,
-        classes=classes,
-        n_jobs=n_jobs,
-        seed=seed,
+    return ocoboost.OnlineBoostClassifier(
+        learner, budget=budget, max_size=max_size, classes=classes, n_jobs=n_jobs, seed=seed
     )
 
 
@@ -81,7 +68,7 @@ def packaged_rows(name: str, seed: int) -> list[tuple[dict[Any, Any], Any]]:
 
 def forests(model: Any) -> list[Any]:
     """The arrays of native trees of every member: ``n_nodes``, ``nodes`` and ``class_weight``, axis 0 the learner."""
-    ensembles = [member.ensemble for member in model._state.members]
+    ensembles = [cascade.ensemble for cascade in model.state_.engine.cascades]
     return [ensemble.trees for ensemble in ensembles if hasattr(ensemble, "trees")]
 
 
@@ -111,7 +98,7 @@ def histogram_tree(estimator: Any) -> tuple[list[list[Any]], Any]:
 
 def regime_of(name: str) -> Any:
     """The regime called "agnostic" or "realizable"."""
-    from ocoboost.regimes import AGNOSTIC, REALIZABLE, Regime
+    from ocoboost.cascade.regimes import AGNOSTIC, REALIZABLE, Regime
 
     return Regime({"agnostic": AGNOSTIC, "realizable": REALIZABLE}[name])
 
@@ -133,7 +120,9 @@ def begin_play(
 
     player = players.PLAYERS[name]
     game = regime_of(regime).game(gamma=gamma, n_classes=n_classes, n_learners=n_steps)
-    starts = regime_of(regime).starts(game, labels, start=start, is_entropic=player.is_entropic)
+    centre = game.domain.centre()
+    by_label = regime_of(regime).starts(n_classes, start=start, is_entropic=player.is_entropic, centre=centre)
+    starts = by_label[labels]
     if step == "default":
         return Play(player, game, starts, player.default_step(game, starts[0], gamma))
     return Play(player, game, starts, player.optimal_step(game, starts[0]))
@@ -173,7 +162,7 @@ def play_zero_sum(regime: str, play: Play, labels: Any, strategies: Any) -> tupl
     return answers, rows.plays, [worst, game.payoff_value(payoff, rows.plays, averaged)]
 
 
-def rival_class(name: str) -> Any:
+def comparator_class(name: str) -> Any:
     """A class of hypotheses for an account to compare with."""
     from ocoboost.theory.classes import Constants, QuantileStumps
 
@@ -241,14 +230,14 @@ def player_bound(player: str, regime: str, start: str, gamma: float, step_size: 
 
 def mixture_bound(n_rows: int, n_experts: int) -> float:
     """The regret that a mixture promises."""
-    from ocoboost.mixture import regret_bound
+    from ocoboost.online.mixture import regret_bound
 
     return regret_bound(n_rows, n_experts)
 
 
 def rate_bounds(constant: float | None, horizon: int | None) -> list[float]:
     """The rate of exponential weights after some rows, and the regret that it promises."""
-    from ocoboost.weak.rates import LearningRate
+    from ocoboost.learners.experts.rates import LearningRate
 
     rate = LearningRate(constant, horizon)
     return [rate.at(3.5, 0.0), rate.at(3.5, 120.0), rate.regret_bound(3.5, 500)]
@@ -256,7 +245,7 @@ def rate_bounds(constant: float | None, horizon: int | None) -> list[float]:
 
 def competitive_bounds(rate: float) -> list[float]:
     """What a constant rate promises relative to the best loss."""
-    from ocoboost.weak.rates import competitive_bound, competitive_ratio
+    from ocoboost.learners.experts.rates import competitive_bound, competitive_ratio
 
     return [competitive_ratio(rate), competitive_bound(rate, 3.5, 120.0)]
 
@@ -698,7 +687,7 @@ def logistic(name: str, learner: str, *, closed: bool = False, **changes: Any) -
     return adding(found, {}, {"alphas": model.alphas_, "log expert weights": [gist(model.log_expert_weights_)]})
 
 
-def add_rivals() -> None:
+def add_baselines() -> None:
     for mode, potential in ((None, "exact"), (None, "fast"), ("paper", "exact"), ("original", "exact")):
         add("mbbm", majority, "balance", "stump", mode=mode, potential=potential)
         add("mbbm", majority, "uneven", "tree", mode=mode, potential=potential)
@@ -710,16 +699,16 @@ def add_rivals() -> None:
     for mode in (None, "paper", "original", ("constants",), ("ties",), ("min-cost",)):
         add("olm", logistic, "balance", "stump", mode=mode)
         add("olm", logistic, "uneven", "mondrian", mode=mode)
-    for title, rival in (("mbbm", majority), ("olm", logistic)):
+    for title, baseline in (("mbbm", majority), ("olm", logistic)):
         for name, learner in (("abalone", "tree"), ("binary", "river-logistic"), ("uneven", "river-tree")):
-            add(title, rival, name, learner, n_learners=3)
+            add(title, baseline, name, learner, n_learners=3)
         for mode in (None, "original"):
-            add(title, rival, "short", "river-bayes", n_learners=3, mode=mode)
-        add(title, rival, "short", "sklearn-logistic", n_learners=3, closed=True)
-        add(title, rival, "rule", "stumps", n_learners=4)
-        add(title, rival, "weighted", "smooth-mondrian", n_learners=15, seed=2)
-        add(title, rival, "yeast", "small-tree")
-        add(title, rival, "segment", "tree", n_learners=20, closed=True, n_jobs=2)
+            add(title, baseline, "short", "river-bayes", n_learners=3, mode=mode)
+        add(title, baseline, "short", "sklearn-logistic", n_learners=3, closed=True)
+        add(title, baseline, "rule", "stumps", n_learners=4)
+        add(title, baseline, "weighted", "smooth-mondrian", n_learners=15, seed=2)
+        add(title, baseline, "yeast", "small-tree")
+        add(title, baseline, "segment", "tree", n_learners=20, closed=True, n_jobs=2)
 
 
 # Learners by themselves.
@@ -819,13 +808,13 @@ def add_experts() -> None:
 
 
 def accounted(
-    regime: str, name: str, learner: str, rival: str, *, most_rows: int | None = None, **changes: Any
+    regime: str, name: str, learner: str, comparator: str, *, most_rows: int | None = None, **changes: Any
 ) -> Fingerprint:
     """A booster's account against a class, or against the stream's labels without noise."""
     model = booster(regime, name, learner, **{"n_learners": 5} | changes)
     account = model.account(most_rows=most_rows)
     learn_all(model, stream(name))
-    found = reported(account.report(stream(name).best if rival == "best" else rival_class(rival)))
+    found = reported(account.report(stream(name).best if comparator == "best" else comparator_class(comparator)))
     verdicts, numbers = conditions_checked(account)
     return adding(found, {"conditions": shortened(verdicts, most=25)}, {"conditions": numbers})
 
@@ -864,9 +853,9 @@ def add_accounts() -> None:
         learner = ("stump", "mondrian", "tree")[number % 3]
         choices = {"player": player, "relabel": relabel, "votes": votes, "start": start, "gamma": 0.4}
         add("account", accounted, regime, "rule", learner, "best", pool="label", **choices)
-    for regime, rival in product(REGIMES, ("constants", "stumps")):
-        add("account", accounted, regime, "uneven", "tree", rival, pool="distribution", relabel="random")
-        add("account", accounted, regime, "weighted", "stumps", rival, votes="distribution", gamma=1.0)
+    for regime, comparator in product(REGIMES, ("constants", "stumps")):
+        add("account", accounted, regime, "uneven", "tree", comparator, pool="distribution", relabel="random")
+        add("account", accounted, regime, "weighted", "stumps", comparator, votes="distribution", gamma=1.0)
     for regime in REGIMES:
         add("account", accounted, regime, "clean", "stump", "best", gamma=0.2, n_learners=30)
         add("account", accounted, regime, "short", "river-bayes", "stumps", most_rows=40, n_learners=3)
@@ -1096,7 +1085,7 @@ for add_cases in (
     add_boosters,
     add_boosters_of_other_learners,
     add_mixtures,
-    add_rivals,
+    add_baselines,
     add_hoeffding,
     add_mondrian,
     add_experts,
