@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import json
 import shutil
 import subprocess
@@ -163,6 +164,19 @@ def test_the_command_line_runs_it(tmp_path):
     assert learned(saved, []) == learned(twin, [])
     accuracy = np.mean([p == y for p, y in zip(predictions, Y, strict=True)])
     assert json.loads(result.stdout)["accuracy"] == pytest.approx(accuracy)
+
+
+def test_the_booster_of_the_contributors_guide_is_this_one(tmp_path, monkeypatch):
+    """Its code is run as it stands there; learners that are not compiled keep it quick."""
+    guide = Path(__file__).parents[1] / "CONTRIBUTING.md"
+    (code,) = [block for block in guide.read_text().split("```python\n") if block.startswith("# majority.py\n")]
+    (tmp_path / "majority.py").write_text(code.split("```")[0])
+    monkeypatch.syspath_prepend(tmp_path)
+    theirs = importlib.import_module("majority").MajorityBoostClassifier(Bins(), n_learners=3, seed=SEED)
+    monkeypatch.delitem(sys.modules, "majority")
+    ours = majority(Bins())
+    assert theirs.predict_learn_many(X, Y, w=WEIGHTS) == ours.predict_learn_many(X, Y, w=WEIGHTS)
+    assert theirs.predict_proba_many(X).tolist() == ours.predict_proba_many(X).tolist()
 
 
 # -- registering -------------------------------------------------------------------------------------------------------
