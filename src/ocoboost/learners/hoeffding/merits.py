@@ -8,12 +8,7 @@ import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.compiling import kernel
-
-GINI = 0
-INFO_GAIN = 1
-HELLINGER = 2
-
-WEIGHT, MEAN, SQUARES, LOW, HIGH = range(5)  # rows of a column's moments
+from ocoboost.learners.hoeffding.layout import GINI, HIGH, INFO_GAIN, LOW, MEAN, SQUARES, WEIGHT
 
 _kernel = kernel(error_model="numpy")
 
