@@ -74,7 +74,7 @@ def is_full(forest: Forest, tree: int, scratch: Scratch) -> bool:
     """Whether the next row might need more nodes or slots than are left."""
     trees = forest.trees
     n_wanted = scratch.codes.size
-    return trees.n_nodes[tree] + n_wanted > trees.nodes.shape[1] or trees.n_free[tree] < n_wanted
+    return bool(trees.n_nodes[tree] + n_wanted > trees.nodes.shape[1] or trees.n_free[tree] < n_wanted)
 
 
 @_inlined

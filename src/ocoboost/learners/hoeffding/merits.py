@@ -89,7 +89,7 @@ def _hellinger(branches: FloatArray) -> float:
     positive = branches[0, 1] + branches[1, 1]
     first = np.sqrt(branches[0, 0] / negative) - np.sqrt(branches[0, 1] / positive)
     second = np.sqrt(branches[1, 0] / negative) - np.sqrt(branches[1, 1] / positive)
-    return np.sqrt(first * first + second * second)
+    return float(np.sqrt(first * first + second * second))
 
 
 @_kernel

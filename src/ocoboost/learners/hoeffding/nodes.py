@@ -45,7 +45,7 @@ def _subtree_weight(trees: Trees, tree: int, root: int) -> float:
 
 @_kernel
 def heaviest_child(trees: Trees, tree: int, node: int) -> int:
-    best = trees.nodes[tree, node].first_child
+    best: int = trees.nodes[tree, node].first_child
     heaviest = _subtree_weight(trees, tree, best)
     child = trees.nodes[tree, best].sibling
     while child >= 0:
@@ -62,12 +62,12 @@ def next_node(trees: Trees, tree: int, node: int, x: FloatArray) -> int:
     value = x[trees.nodes[tree, node].feature]
     if value != value:
         return -1
-    child = trees.nodes[tree, node].first_child
+    child: int = trees.nodes[tree, node].first_child
     kind = trees.nodes[tree, node].kind
     if kind == NUMERIC:
-        return child if value <= trees.nodes[tree, node].threshold else trees.nodes[tree, child].sibling
+        return child if value <= trees.nodes[tree, node].threshold else int(trees.nodes[tree, child].sibling)
     if kind == EQUAL:
-        return child if value == trees.nodes[tree, node].threshold else trees.nodes[tree, child].sibling
+        return child if value == trees.nodes[tree, node].threshold else int(trees.nodes[tree, child].sibling)
     while child >= 0 and trees.nodes[tree, child].category != value:
         child = trees.nodes[tree, child].sibling
     return child
@@ -110,7 +110,7 @@ def drop_slot(trees: Trees, tree: int, node: int) -> None:
 @_kernel
 def new_leaf(trees: Trees, tree: int, parent: int, category: int) -> int:
     """A leaf with empty statistics, appended to its parent's children (parent -1: the root)."""
-    node = trees.n_nodes[tree]
+    node = int(trees.n_nodes[tree])
     trees.n_nodes[tree] += 1
     trees.nodes[tree, node].kind = LEAF
     trees.nodes[tree, node].feature = -1

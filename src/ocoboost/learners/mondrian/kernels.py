@@ -99,14 +99,14 @@ _inlined = kernel(error_model="numpy", inline="always")
 def is_full(forest: Forest, tree: int, scratch: Scratch) -> bool:
     """Whether the next row might need more nodes than are left."""
     wanted = forest.trees.n_nodes[tree] + 2
-    return forest.trees.nodes.shape[1] < wanted <= forest.rules.max_nodes
+    return bool(forest.trees.nodes.shape[1] < wanted <= forest.rules.max_nodes)
 
 
 @_inlined
 def _next_node(nodes: Any, tree: int, node: int, x: FloatArray) -> int:
     """The child that a row goes to; a missing value follows the heavier branch."""
     value = x[nodes[tree, node].feature]
-    left, right = nodes[tree, node].left, nodes[tree, node].right
+    left, right = int(nodes[tree, node].left), int(nodes[tree, node].right)
     if value <= nodes[tree, node].threshold:
         return left
     if value == value or nodes[tree, right].total > nodes[tree, left].total:
@@ -200,7 +200,9 @@ def _is_pure(class_weight: FloatArray, tree: int, node: int, weights: FloatArray
 
 
 @_kernel
-def _cut(trees: Trees, tree: int, node: int, x: FloatArray, distance: FloatArray, time: float, draws: tuple) -> int:  # type: ignore[type-arg]
+def _cut(
+    trees: Trees, tree: int, node: int, x: FloatArray, distance: FloatArray, time: float, draws: tuple[float, float]
+) -> int:
     """Put a branch in a node's place: what the node was goes to one side, a new leaf to the other. Returns the leaf."""
     nodes = trees.nodes
     total = 0.0
@@ -221,7 +223,8 @@ def _cut(trees: Trees, tree: int, node: int, x: FloatArray, distance: FloatArray
     if not near <= threshold < far:  # rounding
         threshold = near
 
-    moved, leaf = trees.n_nodes[tree], trees.n_nodes[tree] + 1
+    moved = int(trees.n_nodes[tree])
+    leaf = moved + 1
     trees.n_nodes[tree] += 2
     for child in (moved, leaf):
         nodes[tree, child].time = time
