@@ -52,7 +52,7 @@ def default_memory(key: str, n_learners: int) -> float:
     from ocoboost.online.members import default_pairs
 
     trees: dict[str, list[Any]] = {DEFAULT: [tree for tree, _ in default_pairs()], "mondrian": [MondrianTrees]}
-    appetites = [tree.appetite for tree in trees.get(key, [HoeffdingTrees])]
+    appetites: list[float] = [tree.appetite for tree in trees.get(key, [HoeffdingTrees])]
     return max(LEAST_MEMORY, n_learners * sum(appetites) / len(appetites))
 
 
