@@ -111,6 +111,7 @@ def begin(rows: Rows, rules: Rules) -> Players:
 def move(rows: Rows, players: Players, rules: Rules, hypothesis: Hypothesis, stage: int) -> Players:
     """Show every player its row's vote, in place, and count the votes on held-out rows."""
     votes = hypothesis.vote(rows.X)
+    # Alg. 2.7, Alg. 5.7: set P for the next stage
     step_rows(rules.playing, votes, rows.labels, stage, players.plays, players.memory)
     players.counts[np.arange(len(rows.held_out)), votes[rows.held_out]] += 1
     return players
@@ -154,6 +155,7 @@ def teach_drawn(
     examples = np.searchsorted(cumulated, targets, side="right")
     labels = rows.labels[examples]
     if not rules.is_realizable:
+        # Alg. 2.4: rows are drawn alike, and relabelled by a draw from P
         labels = _drawn_labels(rules.playing.seed, stage, numbers, examples, players.plays)
     return Lesson(np.ones(len(examples), dtype=np.int64), 1.0, examples, labels, numbers)
 
@@ -185,6 +187,7 @@ def examples(rows: Rows, players: Players, lesson: Lesson) -> tuple[IntArray, An
 
 
 def _drawing_quanta(rows: Rows, players: Players, rules: Rules) -> IntArray:
+    # Alg. 5.4: rows are drawn in proportion to P
     mass = rows.weights[:, None] * players.plays if rules.is_realizable else rows.weights[:, None]
     out = np.empty(mass.shape, dtype=np.int64)
     kernels.quantize(mass, np.ones(len(mass)), rules.scale, out)

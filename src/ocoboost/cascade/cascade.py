@@ -85,7 +85,7 @@ class Cascade:
         grid, cell_scratch, spare = grid_for(choices), cells.scratch(n_classes), np.empty(n_classes)
         label_weights: FloatArray = np.empty((len(prepared), n_classes))
         votes = np.empty_like(label_weights)
-        for learner in range(cells.n_learners):  # Alg. 1.7, Alg. 4.7
+        for learner in range(cells.n_learners):  # Alg. 1.7, Alg. 4.7: for i = 1, ..., N
             grid.teach_rows(choices, rows, cell_scratch, first_row, learner, label_weights)
             self.ensemble.vote_and_learn(learner, prepared, label_weights, votes)
             grid.see_rows(choices, rows, cell_scratch, first_row, learner, votes, spare)

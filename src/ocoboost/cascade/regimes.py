@@ -63,7 +63,7 @@ class Regime:
 
     def starts(self, n_classes: int, *, start: str, is_entropic: bool, centre: FloatArray) -> FloatArray:
         """Where games start, for each label: ``centre``, or the label itself (softened for entropic players)."""
-        centres = np.tile(centre, (n_classes, 1))  # Alg. 1.8, Alg. 2.2, Alg. 4.8, Alg. 5.2: the first play
+        centres = np.tile(centre, (n_classes, 1))  # Alg. 1.8, Alg. 2.2, Alg. 4.8: the first play (next: oco/moves.py)
         if start == "uniform":
             return centres
         vertices = np.ones((n_classes, 1)) if self.code == REALIZABLE else np.eye(n_classes)

@@ -275,7 +275,7 @@ class StreamClassifier(base.MiniBatchClassifier):
 
     def _draw(self, answers: Answers) -> list[int]:
         draw = self._uniform(self.n_rows_)
-        return [draw_label(distribution, draw) for distribution in answers.distributions]
+        return [draw_label(distribution, draw) for distribution in answers.distributions]  # Alg. 1.5, Alg. 4.5: ŷ ~ D
 
     def _uniform(self, row: int) -> float:
         """The draw that ``sample_one`` uses when so many rows are learned."""
