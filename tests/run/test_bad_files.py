@@ -11,6 +11,7 @@ from command_line import GOOD, write_rows
 from command_line import ocoboost as command
 from ocoboost.files import records
 from ocoboost.run import runner
+from ocoboost.run.checkpoint import Settings
 
 
 def long_file(line, n_lines=60_000):
@@ -107,7 +108,7 @@ def test_a_file_that_is_deleted_in_the_middle(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "FIRST_SIZE", 2000)
     monkeypatch.setattr(records, "CHUNK_SIZE", 5000)
     path = write_rows(tmp_path / "rows.csv")
-    run = runner.Run(ocoboost.HoeffdingTrees(), str(path), runner.Settings("label"))
+    run = runner.Run(ocoboost.HoeffdingTrees(), str(path), Settings("label"))
     steps = run.steps()
     next(steps)
     path.unlink()

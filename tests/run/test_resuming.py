@@ -16,6 +16,7 @@ from command_line import GOOD, write_rows
 from command_line import ocoboost as command
 from ocoboost.files import records
 from ocoboost.run import runner
+from ocoboost.run.checkpoint import Settings
 
 SMALL = ("--target", "label", "--budget", "6", "--save-every", "0")
 
@@ -36,7 +37,7 @@ def test_a_resumed_run_ends_in_the_same_file(tmp_path, delay, n_steps):
     assert command("run", *options, "--save", tmp_path / "whole.oco").exit_code == 0
 
     model = ocoboost.OnlineBoostClassifier(budget=6, max_size=32.0, seed=1, n_jobs=1)
-    run = runner.Run(model, str(path), runner.Settings("label", delay=delay), save_to=str(tmp_path / "part.oco"))
+    run = runner.Run(model, str(path), Settings("label", delay=delay), save_to=str(tmp_path / "part.oco"))
     run.save_every = 0.0
     steps = run.steps()
     for _ in range(n_steps):

@@ -75,7 +75,8 @@ def default_memory(key: str, n_learners: int) -> float:
     from ocoboost.online.members import default_pairs
 
     trees: dict[str, list[Any]] = {DEFAULT: [tree for tree, _ in default_pairs()], "mondrian": [MondrianTrees]}
-    return max(LEAST_MEMORY, n_learners * statistics.mean(tree.appetite for tree in trees.get(key, [HoeffdingTrees])))
+    per_tree: float = statistics.mean(tree.appetite for tree in trees.get(key, [HoeffdingTrees]))
+    return max(LEAST_MEMORY, n_learners * per_tree)
 
 
 def _needs(kind: Any) -> list[str]:

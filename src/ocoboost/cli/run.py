@@ -77,12 +77,13 @@ def run(
 ) -> None:
     """Predict each row of a file before learning it, and print the scores."""
     from ocoboost.run import runner
+    from ocoboost.run.checkpoint import Settings
 
     with one_line():
         if resume is None:
             if target is None:
                 raise typer.BadParameter("name the column with the labels", param_hint="--target")
-            settings = runner.Settings(
+            settings = Settings(
                 target=target,
                 drop=tuple(drop or ()),
                 text=tuple(text or ()),
