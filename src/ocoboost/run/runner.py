@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,7 +77,7 @@ class Run:
         self._answered: deque[tuple[int, float]] = deque()  # for rows that waited and are read again
         self._labels: set[Label] = set(self.model.classes_)  # seen so far
         self._stopped_at: int | None = None  # line of the bad record that ended the run
-        self._indices: dict[Label, int] = {}
+        self._known: dict[Label, int] = {}  # the model's labels and their indices
         self._n_before, self._n_read = self.model.n_rows_, 0
         self._saved_at = time.monotonic()
         self._save_took = 0.0
@@ -145,12 +146,13 @@ class Run:
     def _predict_and_learn(self, rows: Sequence[Row], labels: list[Label]) -> None:
         """A block whose labels arrive at once."""
         blocks = list(self.model.prequential(rows, labels))
-        predictions = np.concatenate([self._predictions(answered) for answered in blocks])
+        predictions = [self._indices(answered.labels) for answered in blocks]
+        indices = self._indices(labels)
         probabilities = [
-            self._probabilities(answered, labels[answered.first_row : answered.first_row + len(answered)])
+            _probabilities(answered, indices[answered.first_row : answered.first_row + len(answered)])
             for answered in blocks
         ]
-        self._score(labels, predictions, np.concatenate(probabilities))
+        self.scores.add(indices, np.concatenate(predictions), np.concatenate(probabilities), len(self._known))
 
     def _predict(self, chunk: Chunk, number: int, place: Place) -> None:
         """Predict a row; learn the one whose label arrives now."""
@@ -159,8 +161,8 @@ class Run:
             prediction, probability = self._answered.popleft()
         else:
             answered = self.model.answer_many(rows)
-            prediction = int(self._predictions(answered)[0])
-            probability = float(self._probabilities(answered, [label])[0])
+            prediction = int(self._indices(answered.labels)[0])
+            probability = float(_probabilities(answered, self._indices([label]))[0])
         self._waiting.append(Waiting(rows, label, place, prediction, probability))
         if len(self._waiting) > self.settings.delay:
             self._learn_oldest()
@@ -168,9 +170,15 @@ class Run:
     def _learn_oldest(self) -> None:
         rows, label, place, prediction, probability = self._waiting.popleft()
         self.model.learn_many(rows, [label])
-        self._score([label], np.array([prediction]), np.array([probability]))
+        self.scores.add(self._indices([label]), np.array([prediction]), np.array([probability]), len(self._known))
         # After a restart, reading begins with the oldest row that still waits.
         self.place = self._waiting[0].place if self._waiting else place._replace(n_learned=place.n_learned + 1)
+
+    def _indices(self, labels: Sequence[Label | None]) -> IntArray:
+        """The indices of labels; -1 for those that the model does not know."""
+        if len(self._known) != len(classes := self.model.classes_):
+            self._known = {label: index for index, label in enumerate(classes)}
+        return np.fromiter(map(self._known.get, labels, repeat(-1)), dtype=np.int64, count=len(labels))
 
     @contextmanager
     def _learning(self) -> Iterator[None]:
@@ -180,33 +188,6 @@ class Run:
             yield
         finally:
             self.is_learning = False
-
-    # -- scores --------------------------------------------------------------------------------------------------------
-
-    def _known(self) -> dict[Label, int]:
-        """The labels that the model knows, and their indices."""
-        if len(self._indices) != len(classes := self.model.classes_):
-            self._indices = {label: index for index, label in enumerate(classes)}
-        return self._indices
-
-    def _predictions(self, answered: Answered) -> IntArray:
-        """The index of each predicted label; -1 if no label was known."""
-        known = self._known()
-        return np.array([known.get(label, -1) for label in answered.labels], dtype=np.int64)
-
-    def _probabilities(self, answered: Answered, labels: list[Label]) -> FloatArray:
-        """What each row's true label was given; 0 if it was not known."""
-        known = self._known()
-        indices = np.array([known.get(label, -1) for label in labels], dtype=np.int64)
-        rows = np.flatnonzero((indices >= 0) & (indices < len(answered.classes)))
-        probabilities = np.zeros(len(labels))
-        probabilities[rows] = answered.distributions[rows, indices[rows]]
-        return probabilities
-
-    def _score(self, labels: list[Label], predictions: IntArray, probabilities: FloatArray) -> None:
-        known = self._known()
-        indices = np.array([known[label] for label in labels], dtype=np.int64)
-        self.scores.add(indices, predictions, probabilities, len(known))
 
     # -- what may be wrong ---------------------------------------------------------------------------------------------
 
@@ -240,6 +221,14 @@ class Run:
                 f"{self.source.name}: column {self.settings.target!r} has {n_labels:,} distinct labels in its first "
                 f"{n_rows:,} rows, too many for a classification target; choose another --target."
             )
+
+
+def _probabilities(answered: Answered, indices: IntArray) -> FloatArray:
+    """The probability that was given to each row's true label; 0 if it was not known."""
+    rows = np.flatnonzero((indices >= 0) & (indices < len(answered.classes)))
+    probabilities = np.zeros(len(indices))
+    probabilities[rows] = answered.distributions[rows, indices[rows]]
+    return probabilities
 
 
 def resume(saved: str, path: str, n_jobs: int | None = None) -> Run:
