@@ -224,7 +224,7 @@ def _show(this: Run, summary: dict[str, Any]) -> None:
         table.add_row(title, "-" if value is None else f"{value:.4f}", notes.get(name, ""))
     console.print(table)
     if len(summary["labels"]) <= MOST_LABELS:
-        console.print("Confusion matrix (true labels down, predicted labels across)")
+        console.print("Confusion matrix (true labels down, predicted labels across)", highlight=False)
         console.print(_confusion(summary))
     speed = f"{summary['rows_per_second']:,.0f} rows/s, " if summary["rows_per_second"] else ""
     console.print(f"{speed}seed {summary['seed']}")
