@@ -3,8 +3,8 @@
     python benchmarks/baselines_speed.py run --loop-rows 20
     python benchmarks/baselines_speed.py report
 
-One thread, CPU seconds. What is measured is kept in ``benchmarks/results/baselines.jsonl``, the last measurement counts;
-``report`` writes the tables between the marks in ``docs/baselines.md``.
+One thread, CPU seconds. What is measured is kept in ``benchmarks/results/baselines.jsonl``, the last measurement
+counts; ``report`` writes the tables between the marks in ``docs/baselines.md``.
 """
 
 from __future__ import annotations
@@ -139,7 +139,8 @@ def beside_agnostic(name: str, data_dir: Path | None) -> Iterator[tuple[Job, Res
     for make in (AdaBoostOLMClassifier, agnostic):
         data.learn(make)  # compiles
         times.append(best_of(3, partial(data.learn, make)))
-    yield {"speed": "adaboost-olm", "dataset": name}, {"olm": times[0], "agnostic": times[1], "ratio": times[0] / times[1]}
+    olm, agnostic = times
+    yield {"speed": "adaboost-olm", "dataset": name}, {"olm": olm, "agnostic": agnostic, "ratio": olm / agnostic}
 
 
 # -- report ------------------------------------------------------------------------------------------------------------

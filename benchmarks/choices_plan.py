@@ -1,7 +1,7 @@
 """The study of choices: its settings, and one run of it.
 
-A job names only what differs from the centre of the study. Results hold no times, so that the same sources make the same
-numbers.
+A job names only what differs from the centre of the study. Results hold no times, so that the same sources make the
+same numbers.
 """
 
 from __future__ import annotations

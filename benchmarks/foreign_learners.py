@@ -124,8 +124,8 @@ Balance and Yeast.
 
 Prequential accuracy of the mode over the whole stream, in percent, mean and standard error over five shuffles; 20
 clones under `OnlineAgnosticBoostClassifier`, all else default. Made by `python benchmarks/foreign_learners.py run` and
-`report`, from the runs kept in `benchmarks/results/foreign_learners.jsonl`. Choosing the best row of a column afterwards
-is optimistic; use these tables to see what a choice does, not to promise an accuracy.
+`report`, from the runs kept in `benchmarks/results/foreign_learners.jsonl`. Choosing the best row of a column
+afterwards is optimistic; use these tables to see what a choice does, not to promise an accuracy.
 
 Mondrian trees take numbers only, so on Cars they see each feature's rank from worst to best. Their accuracy on Cars
 varies by several points from shuffle to shuffle, for the forest as for the booster (the two move together): compare
