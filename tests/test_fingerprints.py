@@ -32,13 +32,15 @@ def are_close(now, before):
 
 
 def where(now, before, kind):
-    """The first place at which two parts differ."""
-    if not isinstance(now, str | list) or not isinstance(before, str | list):
+    """The first place at which two parts differ; of what is short, or stands for more, all."""
+    if not isinstance(now, str | list) or not isinstance(before, str | list) or max(len(now), len(before)) <= 16:
         return f"is {now!r}, was {before!r}"
-    for place, (one, other) in enumerate(zip_longest(now, before)):
-        if one is None or other is None or not (one == other if kind == "exact" else are_close([one], [other])):
+    missing = "nothing"
+    for place, (one, other) in enumerate(zip_longest(now, before, fillvalue=missing)):
+        is_same = one == other if kind == "exact" or missing in (one, other) else are_close([one], [other])
+        if not is_same:
             return f"at {place} is {one!r}, was {other!r}"
-    return "differs"
+    return "differs"  # in type only
 
 
 def test_every_case_has_a_fingerprint():

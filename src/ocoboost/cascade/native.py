@@ -34,7 +34,6 @@ def _kernels(forest: Any) -> ModuleType:
 
 # A function for the interpreter, and beside it the choice that the compiler makes. Kernels with ``inline="always"``
 # cannot be handed *arguments, and an overload must return a Python function: hence the lambdas.
-# ruff: noqa: PLW0108
 
 
 def is_full(forest: Any, learner: int, scratch: Any) -> Any:
@@ -100,7 +99,7 @@ def vote_and_learn_rows(
         for j in range(label_weights.shape[1]):
             scratch.taught[j] = label_weights[row, j]
         vote_and_learn_row(forest, learner, block[row], scratch.taught, scratch, out.shape[1], out[row])
-    return block.shape[0]
+    return int(block.shape[0])
 
 
 class NativeEnsemble(ABC):

@@ -1,7 +1,7 @@
 """The account of a run: where the regret of a booster comes from.
 
-Every run of Algorithms 1 and 4, whatever its learners, labels and draws, satisfies for every comparator (any sequence of
-labels, and so the best hypothesis of any class), in gains, summed over rows:
+Every run of Algorithms 1 and 4, whatever its learners, labels and draws, satisfies for every comparator (any sequence
+of labels, and so the best hypothesis of any class), in gains, summed over rows:
 
     regret  =  players + learners + draws + pooling - projection - relabelling
 
