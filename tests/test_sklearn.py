@@ -121,7 +121,8 @@ def test_searching_in_a_pipeline(iris, model):
     assert cross_val_score(OnlineBoostClassifier(HoeffdingTrees()), frame, y).mean() > 0.9
 
 
-def test_columns_of_text_and_missing_numbers(model):
+def test_columns_of_text_and_missing_numbers():
+    model = OnlineBoostClassifier(ocoboost.OnlineBoostClassifier(budget=60), random_state=1)
     rows = datasets.shuffled(datasets.cars(), 1)
     frame = pd.DataFrame([x for x, _ in rows]).assign(number=np.nan)
     y = [label for _, label in rows]

@@ -45,11 +45,18 @@ def test_any_changed_byte_is_noticed(saved, tmp_path):
         ocoboost.load(path)
 
 
-def test_a_newer_version_says_which(saved, tmp_path):
-    newer = bytearray(saved)
-    newer[8:12] = struct.pack("<I", container.FORMAT_VERSION + 1)
-    (tmp_path / "model.oco").write_bytes(newer)
-    with pytest.raises(ModelFileError, match=r"has format version 2, and this is ocoboost .* install a newer"):
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        (container.FORMAT_VERSION + 1, r", and this is ocoboost .* install a newer ocoboost"),
+        (1, ", from before the first release; train it again"),
+    ],
+)
+def test_another_version_says_which(version, message, saved, tmp_path):
+    changed = bytearray(saved)
+    changed[8:12] = struct.pack("<I", version)
+    (tmp_path / "model.oco").write_bytes(changed)
+    with pytest.raises(ModelFileError, match=f"has format version {version}{message}"):
         ocoboost.load(tmp_path / "model.oco")
 
 
@@ -82,7 +89,7 @@ def forged(saved: bytes, change) -> bytes:
     text = json.dumps(header).encode()
     body = saved[first:-32]
     start = -(-(32 + len(text)) // 64) * 64
-    prefix = struct.pack("<8sIIQQ", container.MAGIC, 1, 0, start + len(body) + 32, len(text))
+    prefix = struct.pack("<8sIIQQ", container.MAGIC, container.FORMAT_VERSION, 0, start + len(body) + 32, len(text))
     return signed((prefix + text).ljust(start, b"\0") + body + bytes(32))
 
 

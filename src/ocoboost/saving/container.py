@@ -98,6 +98,8 @@ def _check_prefix(path: str | os.PathLike[str], file: BinaryIO) -> tuple[int, in
             f"{path}: has format version {number}, and this is ocoboost {version('ocoboost')}, which reads versions up "
             f"to {FORMAT_VERSION}; install a newer ocoboost."
         )
+    if number < FORMAT_VERSION:
+        raise ModelFileError(f"{path}: has format version {number}, from before the first release; train it again.")
     if n_bytes < size:
         raise ModelFileError(f"{path}: is truncated to {n_bytes} of {size} bytes.")
     return header_size, n_bytes
