@@ -217,7 +217,7 @@ def _show(this: Run, summary: dict[str, Any]) -> None:
         "balanced_accuracy": "mean recall over the labels",
         "macro_f1": "mean F1 over the labels",
         "kappa": "0 is chance agreement",
-        "log_loss": f"probabilities clipped at {least:g} in {n_clipped / max(summary['rows'], 1):.1%} of rows",
+        "log_loss": f"clipped at {least:g} in {n_clipped / max(summary['rows'], 1):.1%} of rows",
     }
     for name, title in TITLES.items():
         value = summary[name]
