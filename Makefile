@@ -34,7 +34,7 @@ type: .venv/.dev
 	$(BIN)/mypy
 
 bench: .venv/.dev
-	$(BIN)/python benchmarks/foreign_learners.py $(ARGS)
+	$(BIN)/python benchmarks/foreign_learners.py run $(ARGS)
 
 clean:
 	rm -rf .venv .cache build dist

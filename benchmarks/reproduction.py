@@ -3,28 +3,27 @@
     python benchmarks/reproduction.py run --data-dir FOLDER --jobs 2
     python benchmarks/reproduction.py report
 
-The table itself is that of ``ocoboost reproduce``; runs are kept in ``docs/reproduction/results.jsonl``, so an
-interrupted study resumes. ``report`` reads only that file: it writes ``docs/reproduction/report.html`` and the tables
-between the marks in ``docs/reproduction.md``.
+The table itself is that of ``ocoboost reproduce``. Every finished run is kept in
+``benchmarks/results/reproduction.jsonl``, so an interrupted study resumes. ``report`` reads only that file: it writes
+the tables between the marks in ``docs/reproduction.md`` and their figures, and ``docs/reproduction/report.html``.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-from collections import Counter
 from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ocoboost.bench import datasets, jobs, paper, reproduce
+import studies
+
+from ocoboost.bench import datasets, measures, paper, reproduce
 from ocoboost.bench import reproduction_page as reproduction
-from ocoboost.bench.jobs import Job, Result
+from ocoboost.bench.jobs import Job, Result, Store
 from ocoboost.report import Section, Table, markdown, provenance, write
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
-FOLDER, PAGE = DOCS / "reproduction", DOCS / "reproduction.md"
+STUDY = "reproduction"
+FOLDER, PAGE = studies.DOCS / "reproduction", studies.DOCS / "reproduction.md"
 TRAINING_ROWS = 4435  # of Landsat: all that the file published with the paper's code holds
 
 
@@ -38,12 +37,12 @@ class Variant(NamedTuple):
     data: bool = False  # Balance's numbers are categories; Landsat has its training rows only
 
 
-_RIVALS = ("realizable", "mbbm", "adaboost-olm")
+_DEVIATING = ("realizable", "mbbm", "adaboost-olm")  # boosters whose published code differs from the paper
 VARIANTS = {
     "random relabelling": Variant(("agnostic",), relabels=True),
-    "published code": Variant(_RIVALS, as_published=True),
+    "published code": Variant(_DEVIATING, as_published=True),
     "published data": Variant(tuple(paper.BOOSTERS), ("balance", "landsat"), data=True),
-    "published code and data": Variant(_RIVALS, ("balance", "landsat"), as_published=True, data=True),
+    "published code and data": Variant(_DEVIATING, ("balance", "landsat"), as_published=True, data=True),
 }
 
 
@@ -60,7 +59,7 @@ def varied(settings: reproduce.Settings, cells: Collection[tuple[str, str]]) -> 
     return sorted(pairs, key=lambda pair: (pair[0]["booster"] == "mbbm", pair[0]["dataset"] == "landsat"))
 
 
-def differing(settings: reproduce.Settings, store: jobs.Store) -> set[tuple[str, str]]:
+def differing(settings: reproduce.Settings, store: Store) -> set[tuple[str, str]]:
     """The cells of the table that are more than two standard errors from the paper's."""
     cells = reproduce.cells(settings, store)
     return {at for at, cell in cells.items() if cell.differs(reproduce.primary(at[0]))}
@@ -92,7 +91,7 @@ def run(job: Job, data_dir: Path | None) -> Result:
 # -- report ------------------------------------------------------------------------------------------------------------
 
 
-def tables(store: jobs.Store, settings: reproduce.Settings) -> dict[str, reproduce.Cells]:
+def tables(store: Store, settings: reproduce.Settings) -> dict[str, reproduce.Cells]:
     """The cells of the table, under "", and of its variants."""
     runs: dict[str, list[tuple[Job, Result | None]]] = {}
     for job, other in varied(settings, differing(settings, store)):
@@ -131,7 +130,7 @@ def deviations(found: dict[str, reproduce.Cells], booster: str) -> Table:
                 row.append("")
                 continue
             texts = [
-                reproduction.shown(cell.interval(m)) + ("*" if cell.differs(m) else "")
+                measures.shown(cell.interval(m)) + ("*" if cell.differs(m) else "")
                 for m in (whole, whole.replace("whole", "last"))
             ]
             count = "" if len(cell.best) == paper.N_SHUFFLES else f" ({len(cell.best)})"
@@ -141,44 +140,35 @@ def deviations(found: dict[str, reproduce.Cells], booster: str) -> Table:
     return Table((reproduce.TITLES[booster], *(name.capitalize() for name in paper.DATASETS)), rows)
 
 
-def report(store: jobs.Store, n_shuffles: int) -> None:
-    code = Counter(json.loads(key)["code"] for key in store.results).most_common(1)[0][0]
-    settings = reproduce.Settings(shuffles=tuple(range(1, n_shuffles + 1)), code=code)
+def report(store: Store, n_shuffles: int) -> None:
+    settings = reproduce.Settings(shuffles=tuple(range(1, n_shuffles + 1)))
     found = tables(store, settings)
-    command = ["ocoboost", "reproduce", "--out", "docs/reproduction", "--data-dir", "FOLDER"]
-    facts = provenance(command, seeds=", ".join(map(str, settings.shuffles)))
+    facts = provenance(["python", "benchmarks/reproduction.py", "report"], seeds=", ".join(map(str, settings.shuffles)))
     write(reproduction.page(found[""], {}, facts), FOLDER / "report.html")
-    text = markdown(sections(found), FOLDER, FOLDER.name)
-    begin, end = "<!-- tables: begin -->\n", "<!-- tables: end -->"
-    page = PAGE.read_text()
-    PAGE.write_text(page.split(begin)[0] + begin + text + end + page.split(end)[1])
+    studies.put(PAGE, markdown(sections(found), FOLDER, FOLDER.name))
     for (booster, name), cell in found[""].items():
         if cell.differs(reproduce.primary(booster)):
             mean, _ = cell.interval(reproduce.primary(booster))
-            print(
-                f"{reproduce.TITLES[booster]}, {name.capitalize()}: {mean - paper.TABLE[booster, name].accuracy:+.1f}"
-            )
+            gap = mean - paper.TABLE[booster, name].accuracy
+            print(f"to be explained in {PAGE.name}: {reproduce.TITLES[booster]}, {name.capitalize()} ({gap:+.1f})")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = studies.parser(__doc__)
     parser.add_argument("action", choices=("run", "report"))
-    parser.add_argument("--data-dir", type=Path)
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--datasets", default=",".join(paper.DATASETS))
     parser.add_argument("--shuffles", type=int, default=paper.N_SHUFFLES)
     parser.add_argument("--variant-shuffles", type=int, default=3, help="of the single deviations")
-    arguments = parser.parse_args()
-    store = jobs.Store(FOLDER / "results.jsonl")
-    if arguments.action == "run":
-        settings = reproduce.Settings(shuffles=tuple(range(1, arguments.shuffles + 1)))
-        some = settings._replace(shuffles=settings.shuffles[: arguments.variant_shuffles])
-        work = partial(run, data_dir=arguments.data_dir)
-        tick = partial(print, flush=True)
-        jobs.run_all(reproduce.plan(settings), work, store, n_jobs=arguments.jobs, tick=tick)
-        todo = [job for _, job in varied(some, differing(settings, store))]
-        jobs.run_all(todo, work, store, n_jobs=arguments.jobs, tick=tick)
+    options = parser.parse_args()
+    if options.action == "run":
+        names = tuple(options.datasets.split(","))
+        settings = reproduce.Settings(names, tuple(range(1, options.shuffles + 1)))
+        some = settings._replace(shuffles=settings.shuffles[: options.variant_shuffles])
+        work = partial(run, data_dir=options.data_dir)
+        store = studies.run_missing(STUDY, reproduce.plan(settings), work, options)
+        studies.run_missing(STUDY, [job for _, job in varied(some, differing(settings, store))], work, options)
     else:
-        report(store, arguments.shuffles)
+        report(Store(options.results / f"{STUDY}.jsonl", any_code=True), options.shuffles)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,17 @@
 """Regret curves beside the theorems, and what the account costs.
 
-    python benchmarks/theory.py             # ten minutes: runs what is missing, then draws and writes the tables
+    python benchmarks/theory.py run         # ten minutes; resumes
+    python benchmarks/theory.py report      # draws docs/figures/theory_*.svg and writes the tables of docs/theory.md
     python benchmarks/theory.py overhead    # two minutes: a run without and with the account, side by side
     python benchmarks/theory.py example     # the worked example of docs/theory.md
 
 The boosters are the paper's own (drawn labels, label votes, uniform start, gradient descent with step gamma / sqrt(N))
-over exponential weights on stumps, on streams whose best hypothesis is known. Results are kept in docs/theory.jsonl,
-one run per line; delete it to start over. The figures are docs/figures/theory_*.svg, the tables go into docs/theory.md.
+over exponential weights on stumps, on streams whose best hypothesis is known. Every finished run is kept in
+``benchmarks/results/theory.jsonl``.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -20,19 +19,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import studies
 
 from ocoboost import (
     HoeffdingTrees,
     MondrianTrees,
     OnlineAgnosticBoostClassifier,
+    OnlineBoostClassifier,
     OnlineRealizableBoostClassifier,
     StumpExperts,
 )
 from ocoboost.bench import datasets, synthetic
+from ocoboost.bench.jobs import Job, Result
 from ocoboost.theory import bounds
 
-DOCS = Path(__file__).parents[1] / "docs"
-RESULTS = DOCS / "theory.jsonl"
 N_ROWS, SEEDS = 500, range(5)
 N_LEARNERS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 GAMMAS = (0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0)
@@ -51,7 +51,7 @@ SETTINGS = {
 # -- running -----------------------------------------------------------------------------------------------------------
 
 
-def plan() -> Iterator[dict[str, Any]]:
+def plan() -> Iterator[Job]:
     for name, (_, _, _, gammas) in SETTINGS.items():
         for seed in SEEDS:
             pairs = {(gamma, n) for gamma in gammas for n in N_LEARNERS} | {(gamma, MIDDLE) for gamma in GAMMAS}
@@ -63,19 +63,19 @@ def learner_of(pieces: int) -> StumpExperts:
     return StumpExperts(n_cells=synthetic.RULE_CELLS, n_pieces=pieces, horizon=N_ROWS, votes="random")
 
 
-def run(setting: str, gamma: float, n_learners: int, seed: int) -> dict[str, Any]:
-    booster, stream, pieces, _ = SETTINGS[setting]
-    known = synthetic.load(stream, N_ROWS, seed)
+def run(job: Job) -> Result:
+    booster, stream, pieces, _ = SETTINGS[job["setting"]]
+    known = synthetic.load(stream, N_ROWS, job["seed"])
     model = BOOSTERS[booster](
         learner_of(pieces),
-        gamma=gamma,
-        n_learners=n_learners,
+        gamma=job["gamma"],
+        n_learners=job["n_learners"],
         relabel="random",
         votes="label",
         pool="label",
         start="uniform",
         classes=synthetic.RULE_CLASSES,
-        seed=seed,
+        seed=job["seed"],
     )
     account = model.account()
     model.learn_many([x for x, _ in known.rows], [y for _, y in known.rows])
@@ -88,24 +88,6 @@ def run(setting: str, gamma: float, n_learners: int, seed: int) -> dict[str, Any
         "bound": report.bound,
         "player_bound": report.player_bound,
     }
-
-
-def results() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
-
-
-def key(run: dict[str, Any]) -> tuple[Any, ...]:
-    return run["setting"], run["gamma"], run["n_learners"], run["seed"]
-
-
-def run_missing() -> None:
-    done = {key(one) for one in results()}
-    missing = [one for one in plan() if key(one) not in done]
-    with RESULTS.open("a") as file:
-        for number, one in enumerate(missing):
-            print(f"\r{number + 1} of {len(missing)}", end="", flush=True)
-            print(json.dumps({**one, **run(**one)}), file=file, flush=True)
-    print()
 
 
 def curve(found: list[dict[str, Any]], along: str, what: str, **fixed: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -142,16 +124,9 @@ def floor_and_exponent(places: np.ndarray, values: np.ndarray) -> list[str]:
     return [f"-{fit[2]:.2f} ± {errors[2]:.2f}", f"{fit[0]:.3f} ± {errors[0]:.3f}"]
 
 
-def mean_and_error(values: np.ndarray, digits: int = 2) -> str:
-    return f"{values.mean():.{digits}f} ± {values.std(ddof=1) / np.sqrt(len(values)):.{digits}f}"
-
-
-def tables(found: list[dict[str, Any]]) -> str:
-    lines = [
-        "| stream, booster | gamma | players' part: slope in N | regret: fitted exponent of N | fitted floor | "
-        "learners' regret / (gamma T) at N = 256 |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
+def learners_table(found: list[dict[str, Any]]) -> str:
+    """What changes with the number of learners."""
+    rows = []
     for name, (booster, _, _, gammas) in SETTINGS.items():
         for gamma in gammas:
             fixed = {"setting": name, "gamma": gamma}
@@ -159,35 +134,43 @@ def tables(found: list[dict[str, Any]]) -> str:
             _, regret = curve(found, "n_learners", "regret", **fixed)
             _, learners = curve(found, "n_learners", "learners", **fixed)
             late = places >= 4
-            cells = [
-                f"{name}, {booster}",
-                f"{gamma:g}",
-                mean_and_error(slopes(places[late], players[:, late])),
-                *floor_and_exponent(places[late], regret[:, late]),
-                mean_and_error(learners[:, -1], 3),
-            ]
-            lines.append(f"| {' | '.join(cells)} |")
-    lines += ["", f"At N = {MIDDLE}, along gamma from {GAMMAS[0]} to {SMALL_GAMMA}, where the theory has slope -1:", ""]
-    lines += ["| stream, booster | players' part: slope in gamma | their bound: slope |", "|---|---:|---:|"]
+            slope = studies.shown(slopes(places[late], players[:, late]).tolist(), 2)
+            fitted = floor_and_exponent(places[late], regret[:, late])
+            own = studies.shown(learners[:, -1].tolist(), 3)
+            rows.append([f"{name}, {booster}", f"{gamma:g}", slope, *fitted, own])
+    columns = ["stream, booster", "gamma", "players' part: slope in N", "regret: fitted exponent of N", "fitted floor"]
+    return studies.table([*columns, "learners' regret / (gamma T) at N = 256"], rows)
+
+
+def gamma_table(found: list[dict[str, Any]]) -> str:
+    """What changes with gamma."""
+    rows = []
     for name, (booster, *_) in SETTINGS.items():
         places, players = curve(found, "gamma", "players", setting=name, n_learners=MIDDLE)
         _, bound = curve(found, "gamma", "player_bound", setting=name, n_learners=MIDDLE)
         small = places <= SMALL_GAMMA
         measured, promised = (slopes(places[small], part[:, small]) for part in (players, bound))
-        lines.append(f"| {name}, {booster} | {mean_and_error(measured)} | {promised[0]:.2f} |")
-    lines += ["", f"Both sides of the theorems, {N_ROWS} rows, N = 256, the bounds known before the run:", ""]
-    lines += [
-        "| stream, booster | gamma | regret | bound | of it players | of it learners |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
+        rows.append([f"{name}, {booster}", studies.shown(measured.tolist(), 2), f"{promised[0]:.2f}"])
+    return studies.table(["stream, booster", "players' part: slope in gamma", "their bound: slope"], rows)
+
+
+def bounds_table(found: list[dict[str, Any]]) -> str:
+    """Regrets beside bounds; with three pieces and gamma 1, exponential weights keep the condition on any labels."""
+    rows = []
     for name, (booster, _, pieces, gammas) in SETTINGS.items():
-        if booster == "agnostic":  # three pieces, gamma 1: exponential weights keep the condition on any labels
+        if booster == "agnostic":
             regret = curve(found, "n_learners", "regret", setting=name, gamma=gammas[0])[1][:, -1]
             weak = learner_of(pieces).regret_bound(N_ROWS, n_features=3, n_classes=3) / N_ROWS
             player = bounds.player_regret_bound(gamma=1.0, n_classes=3, n_learners=256) / 256
-            cells = [f"{name}, {booster}", "1", mean_and_error(regret, 3)]
-            lines.append(f"| {' | '.join([*cells, f'{weak + player:.3f}', f'{player:.3f}', f'{weak:.3f}'])} |")
-    return "\n".join(lines)
+            numbers = [f"{value:.3f}" for value in (weak + player, player, weak)]
+            rows.append([f"{name}, {booster}", "1", studies.shown(regret.tolist(), 3), *numbers])
+    return studies.table(["stream, booster", "gamma", "regret", "bound", "of it players", "of it learners"], rows)
+
+
+def tables(found: list[dict[str, Any]]) -> str:
+    middle = f"At N = {MIDDLE}, along gamma from {GAMMAS[0]} to {SMALL_GAMMA}, where the theory has slope -1:"
+    sides = f"Both sides of the theorems, {N_ROWS} rows, N = 256, the bounds known before the run:"
+    return "\n\n".join([learners_table(found), middle, gamma_table(found), sides, bounds_table(found)])
 
 
 # -- drawing -----------------------------------------------------------------------------------------------------------
@@ -209,13 +192,13 @@ def draw(found: list[dict[str, Any]]) -> None:
         axis.set_title(f"{name}, gamma {gamma:g}")
     for axis in axes[-1]:
         axis.set_xlabel("learners N")
-    finish(figure, axes, DOCS / "figures" / "theory_learners.svg")
+    finish(figure, axes, studies.DOCS / "figures" / "theory_learners.svg")
     figure, axes = plt.subplots(1, 4, figsize=(12, 3.2), sharex=True, sharey=True, layout="constrained", squeeze=False)
     for axis, name in zip(axes.flat, SETTINGS, strict=True):
         panel(axis, found, "gamma", setting=name, n_learners=MIDDLE)
         axis.set_title(f"{name}, N = {MIDDLE}")
         axis.set_xlabel("gamma")
-    finish(figure, axes, DOCS / "figures" / "theory_gamma.svg")
+    finish(figure, axes, studies.DOCS / "figures" / "theory_gamma.svg")
 
 
 LINES = {
@@ -245,35 +228,33 @@ def finish(figure: Any, axes: Any, path: Path) -> None:
     figure.savefig(path, metadata={"Date": None})
 
 
-def write_tables(text: str) -> None:
-    page = DOCS / "theory.md"
-    begin, end = "<!-- tables: begin -->", "<!-- tables: end -->"
-    before, rest = page.read_text().split(begin)
-    page.write_text(f"{before}{begin}\n{text}\n{end}{rest.split(end)[1]}")
-
-
 # -- what the account costs --------------------------------------------------------------------------------------------
 
 
-def overhead() -> None:
+def booster(learner: Any, **options: Any) -> OnlineAgnosticBoostClassifier:
+    """With the settings of the mixture's members."""
+    return OnlineAgnosticBoostClassifier(
+        learner, gamma=0.5, n_learners=100, start="label", pool="distribution", seed=1, **options
+    )
+
+
+def overhead(n_rounds: int) -> None:
     """Each round: a run without, a run with the account, and a report. Ratios of CPU time within a round."""
     rows = datasets.shuffled(datasets.load("segment"), 1)
     X, y = np.array([list(x.values()) for x, _ in rows], dtype=float), [label for _, label in rows]
     stumps = HoeffdingTrees(max_depth=1, split_criterion="gini")
     models: dict[str, Callable[[], Any]] = {
-        "100 stumps": lambda: OnlineAgnosticBoostClassifier(stumps, gamma=0.5, n_learners=100, seed=1),
-        "100 stumps, row by row": lambda: OnlineAgnosticBoostClassifier(stumps, gamma=0.5, n_learners=100, seed=1),
-        "100 Hoeffding trees, distribution votes": lambda: OnlineAgnosticBoostClassifier(
-            HoeffdingTrees(), gamma=0.5, n_learners=100, votes="distribution", seed=1
-        ),
-        "100 Mondrian trees": lambda: OnlineAgnosticBoostClassifier(MondrianTrees(), gamma=0.5, n_learners=100, seed=1),
-        "the default mixture": lambda: OnlineAgnosticBoostClassifier(seed=1),
+        "100 stumps": lambda: booster(stumps),
+        "100 stumps, row by row": lambda: booster(stumps),
+        "100 Hoeffding trees, distribution votes": lambda: booster(HoeffdingTrees(), votes="distribution"),
+        "100 Mondrian trees": lambda: booster(MondrianTrees()),
+        "the default mixture": lambda: OnlineBoostClassifier(seed=1),
     }
     print("| booster, Segment in blocks of 256 | recording | recording and one report at the end | least and most |")
     print("|---|---:|---:|---:|")
     for name, make in models.items():
         size = 1 if name.endswith("row by row") else 256
-        rounds = [overhead_round(make, X, y, size, number) for number in range(10)][1:]  # the first compiles
+        rounds = [overhead_round(make, X, y, size, number) for number in range(n_rounds)][1:]  # the first compiles
         recording = statistics.median(on / off for off, on, _ in rounds)
         ratios = sorted((on + report) / off for off, on, report in rounds)
         spread = f"{ratios[0] - 1:+.0%} to {ratios[-1] - 1:+.0%}"
@@ -323,16 +304,22 @@ def example() -> None:
     print(f"\n{shown}")
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", nargs="?", default="curves", choices=["curves", "overhead", "example"])
-    command = parser.parse_args().command
-    if command == "curves":
-        run_missing()
-        found = results()
+def main() -> None:
+    parser = studies.parser(__doc__)
+    parser.add_argument("command", choices=["run", "report", "overhead", "example"])
+    parser.add_argument("--rounds", type=int, default=10, help="of overhead; the first is not counted")
+    options = parser.parse_args()
+    if options.command == "run":
+        studies.run_missing("theory", plan(), run, options)
+    elif options.command == "report":
+        found = studies.finished("theory", options)
         draw(found)
-        write_tables(tables(found))
-    elif command == "overhead":
-        overhead()
+        studies.put(studies.DOCS / "theory.md", tables(found))
+    elif options.command == "overhead":
+        overhead(options.rounds)
     else:
         example()
+
+
+if __name__ == "__main__":
+    main()

@@ -43,15 +43,21 @@ def test_drift_leaves_every_stump_behind():
     assert best_share(stream) < 0.7
 
 
+def a_booster():
+    return OnlineAgnosticBoostClassifier(
+        HoeffdingTrees(), n_learners=5, gamma=0.5, start="label", pool="distribution", seed=1
+    )
+
+
 def test_the_adaptive_adversary_keeps_to_its_budget_and_hurts_more_than_noise():
     accuracies = []
     for lies in (0.0, 0.3):
-        model = OnlineAgnosticBoostClassifier(HoeffdingTrees(), n_learners=5, gamma=0.5, seed=1)
+        model = a_booster()
         account = model.account(STUMPS)
         stream = synthetic.play_adaptive(model, 600, seed=1, lies=lies)
         assert share_right(stream) == stream.best_accuracy >= 1.0 - lies
         accuracies.append(account.report().accuracy_of_mode)
-    noisy = OnlineAgnosticBoostClassifier(HoeffdingTrees(), n_learners=5, gamma=0.5, seed=1)
+    noisy = a_booster()
     account = noisy.account(STUMPS)
     rows = synthetic.noisy(600, seed=1, certainty=0.7).rows
     noisy.learn_many([x for x, _ in rows], [y for _, y in rows])

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from ocoboost.cascade import potentials
-from ocoboost.cascade.potentials import EXACT, FAST, METHODS, MONTE_CARLO
+from ocoboost.cascade import potential_tables, potentials
+from ocoboost.cascade.potential_tables import EXACT, FAST, METHODS, MONTE_CARLO
 
 N_LEARNERS = 30
 
@@ -22,10 +22,10 @@ class Asker:
     """Potentials and importances for one gamma, number of labels and number of learners."""
 
     def __init__(self, method: int, gamma: float, n_classes: int, n_learners: int = N_LEARNERS, seed: int = 1) -> None:
-        self.tables = potentials.make_potentials(
+        self.tables = potential_tables.make_potentials(
             method, gamma=gamma, n_classes=n_classes, n_learners=n_learners, seed=seed
         )
-        self.room = potentials.make_room(n_classes, n_learners)
+        self.scratch = potential_tables.make_scratch(n_classes, n_learners)
         self.n_learners = n_learners
 
     def __call__(self, n, counts, label):
@@ -33,14 +33,14 @@ class Asker:
         counts = np.array(counts, dtype=np.int64)
         if n > self.n_learners - 1:
             self.tables.values[0] = -1.0
-        value = potentials.potential(self.tables, max(0, self.n_learners - 1 - n), n, counts, label, self.room)
+        value = potentials.potential(self.tables, max(0, self.n_learners - 1 - n), n, counts, label, self.scratch)
         if n > self.n_learners - 1:
             self.tables.values[0] = -1.0
         return value
 
     def importance(self, n, counts, label):
         counts = np.array(counts, dtype=np.int64)
-        return potentials.importance(self.tables, self.n_learners - 1 - n, n, counts, label, self.room)
+        return potentials.importance(self.tables, self.n_learners - 1 - n, n, counts, label, self.scratch)
 
 
 @st.composite
@@ -89,7 +89,7 @@ def test_two_labels_closed_form_agrees_with_the_finite_formula(n, gap, gamma):
 @pytest.mark.parametrize("gamma", GAMMAS)
 def test_three_labels_table_agrees_with_the_sum_over_windows(gamma, monkeypatch):
     table = Asker(EXACT, gamma, 3)
-    monkeypatch.setattr(potentials, "MOST_OF_THREE", 0)
+    monkeypatch.setattr(potential_tables, "MOST_OF_THREE", 0)
     windows = Asker(EXACT, gamma, 3)
     assert table.tables.of_three.size > windows.tables.of_three.size == 0
     for n in (0, 1, 2, 13, N_LEARNERS - 1):
@@ -193,7 +193,7 @@ def test_a_small_memory_forgets_and_answers_the_same(monkeypatch):
     generator = np.random.default_rng(3)
     states = [(generator.multinomial(15, np.full(6, 1 / 6)), int(generator.integers(6))) for _ in range(500)]
     plenty = Asker(EXACT, 0.1, 6)
-    monkeypatch.setattr(potentials, "N_REMEMBERED", 1)
+    monkeypatch.setattr(potential_tables, "N_REMEMBERED", 1)
     little = Asker(EXACT, 0.1, 6)
     assert little.tables.values.shape[1] == 64
     assert [little(14, *state) for state in states] == [plenty(14, *state) for state in states]

@@ -4,44 +4,46 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from river import base
 
-from ocoboost.bench import datasets, jobs, measures, noise, peers, prequential
+from ocoboost import registry
+from ocoboost.bench import datasets, measures, noise, peers, prequential, reproduce
 from ocoboost.bench.jobs import Job, Result, Store
 from ocoboost.learners.hoeffding.classifier import HoeffdingTrees
-from ocoboost.learners.mondrian.classifier import MondrianTrees
-from ocoboost.online.adaboost_olm import AdaBoostOLMClassifier
-from ocoboost.online.boost import OnlineBoostClassifier
-from ocoboost.online.mbbm import OnlineMBBMClassifier
-from ocoboost.online.realizable import OnlineRealizableBoostClassifier
-from ocoboost.stream.protocol import StreamClassifier
 
-OURS: dict[str, Callable[[int], StreamClassifier]] = {
-    "ocoboost default": lambda seed: OnlineBoostClassifier(seed=seed),
-    "agnostic": lambda seed: OnlineBoostClassifier(_stump(), budget=400, seed=seed),
-    "realizable": lambda seed: OnlineRealizableBoostClassifier(_stump(), gamma=0.7, n_learners=100, seed=seed),
-    "OnlineMBBM": lambda seed: OnlineMBBMClassifier(_stump(), potential="fast", seed=seed),
-    "Adaboost.OLM": lambda seed: AdaBoostOLMClassifier(_stump(), seed=seed),
-    "one Hoeffding tree": lambda seed: HoeffdingTrees(seed=seed),
-    "ten Mondrian trees": lambda seed: MondrianTrees(seed=seed),
+_STUMP = {"learner": HoeffdingTrees(max_depth=1, split_criterion="gini")}
+# What is not left at its default, by the registry's keys; the paper's boosters have its stumps.
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "agnostic": _STUMP,
+    "realizable": {**_STUMP, "gamma": 0.7},
+    "mbbm": {**_STUMP, "potential": "fast"},
+    "adaboost-olm": _STUMP,
 }
+_TREES = {"hoeffding": "one Hoeffding tree", "mondrian": "ten Mondrian trees"}
+_TITLES = {**reproduce.TITLES, **_TREES}
+
+
+def _make(model: registry.Model, options: dict[str, Any], seed: int) -> Any:
+    return model.load()(**options, seed=seed)
+
+
+_MODELS = {model.key: model for model in registry.models() if model.protocol == registry.BOOSTER or model.key in _TREES}
+_MAKERS = {key: partial(_make, model, _OPTIONS.get(key, {})) for key, model in _MODELS.items()}
+_MAKERS["boost-stumps"] = partial(_make, _MODELS["boost"], {**_STUMP, "budget": 400})
+# Models by their titles: every booster that is registered, two learners by themselves, and River's.
+OURS: dict[str, Callable[[int], Any]] = {_TITLES.get(key, key): make for key, make in _MAKERS.items()}
 MODELS: dict[str, Callable[[int], base.Classifier]] = {**OURS, **peers.RIVER}
-# What the command line calls them.
+# Titles by what the command line calls the models.
 NAMES = {
-    **dict(
-        zip(("default", "agnostic", "realizable", "mbbm", "adaboost-olm", "hoeffding", "mondrian"), OURS, strict=True)
-    ),
-    **{name.lower().replace(" ", "-"): name for name in peers.RIVER},
+    **{key: _TITLES.get(key, key) for key in _MAKERS},
+    **{title.lower().replace(" ", "-"): title for title in peers.RIVER},
 }
 MEASURES = {"accuracy": "accuracy, %", "last": "accuracy of the last 20 %, %", "macro_f1": "macro-F1, %"}
 WARM_UP_ROWS = 20
-
-
-def _stump() -> HoeffdingTrees:
-    return HoeffdingTrees(max_depth=1, split_criterion="gini")
 
 
 class Settings(NamedTuple):
@@ -55,16 +57,9 @@ class Settings(NamedTuple):
 
 
 def plan(settings: Settings) -> list[Job]:
-    """Shuffle by shuffle, so that a study that is cut short still has all models."""
+    """Shuffle by shuffle, so that an interrupted study has all models."""
     return [
-        {
-            "model": model,
-            "dataset": name,
-            "noise": share,
-            "shuffle": shuffle,
-            "most_rows": settings.most_rows,
-            "code": jobs.code(),
-        }
+        {"model": model, "dataset": name, "noise": share, "shuffle": shuffle, "most_rows": settings.most_rows}
         for shuffle, share, name, model in itertools.product(
             settings.shuffles, settings.shares, settings.names, settings.models
         )
@@ -72,7 +67,7 @@ def plan(settings: Settings) -> list[Job]:
 
 
 def run(job: Job, data_dir: Path | None = None) -> Result:
-    """One model through one shuffle, taught flipped labels and held against the clean ones."""
+    """One model on one shuffle, taught the flipped labels and scored against the clean ones."""
     rows = datasets.load(job["dataset"], data_dir)
     if job["model"] in peers.NUMBERS_ONLY:
         rows = datasets.ranked(rows)

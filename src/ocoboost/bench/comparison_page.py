@@ -8,8 +8,9 @@ import numpy as np
 
 from ocoboost.bench import measures
 from ocoboost.bench.compare import MEASURES, Comparison
-from ocoboost.bench.reproduction_page import band, shown
+from ocoboost.bench.measures import shown
 from ocoboost.report import figures
+from ocoboost.report.figures import CONFUSION
 from ocoboost.report.page import Figure, Page, Part, Section, Table
 
 
@@ -25,17 +26,17 @@ def page(comparison: Comparison, missing: Mapping[str, str], facts: Mapping[str,
         Section("Time against accuracy", [_time(comparison)]),
         Section("Time and memory", [_cost(comparison, "seconds"), _cost(comparison, "bytes")]),
         Section("Ranks", _ranks(comparison)),
-        Section(f"Mistakes of {settings.models[0]}", [_confusions(comparison)]),
+        Section("Confusion matrices", [_confusions(comparison)]),
     ]
     shuffles = "one shuffle" if len(settings.shuffles) == 1 else f"{len(settings.shuffles)} shuffles"
     summary = f"{len(settings.models)} models on {len(settings.names)} datasets, {shuffles}. "
-    summary += "All see the same rows in the same order, and the same flipped labels."
+    summary += "All are given the same rows in the same order, and the same flipped labels."
     return Page("Online classifiers, compared", summary, sections, facts)
 
 
 _LEGEND = (
     "In percent, against the true labels, with the standard error over the shuffles. Every row is predicted before it "
-    "is learned. The best of each column is bold. Rivals have their library's defaults."
+    "is learned. The best of each column is bold. Peers have their library's defaults."
 )
 
 
@@ -83,13 +84,12 @@ def _curves(comparison: Comparison) -> Figure:
         for model in comparison.settings.models:
             runs = comparison.runs.get((name, share, model))
             if runs:
-                bands[model] = band([run["curve"] for run in runs]).after(1)
+                bands[model] = figures.Band.of([run["curve"] for run in runs])
                 n_rows = runs[0]["rows"]
         if bands:
-            n_points = len(next(iter(bands.values())).middle) + 1
-            x = n_rows * np.arange(2, n_points + 1) / n_points
-            svg = figures.lines(name.capitalize(), x, bands, x_label="rows", y_label="accuracy so far, %")
-            panels[f"{name.capitalize()}: accuracy so far by rows"] = svg
+            panels[f"{name.capitalize()}: accuracy so far by rows"] = figures.learning_curves(
+                name.capitalize(), n_rows, bands
+            )
     return Figure(panels, f"{share:.0%} of the labels flipped. Bands are two standard errors; one shuffle has none.")
 
 
@@ -132,8 +132,8 @@ def _ranks(comparison: Comparison) -> list[Part]:
     ranks = measures.mean_ranks(scores)
     distance = measures.critical_difference(n_models, len(scores))
     svg = figures.critical_difference(f"Over {len(scores)} streams", ranks, distance)
-    caption = "By accuracy. A bar joins models that Nemenyi's test at 5 % does not tell apart. "
-    caption += "The test takes streams as independent, which noise levels of one dataset are not."
+    caption = "By accuracy. A bar joins models whose ranks do not differ significantly (Nemenyi's test, 5 %). "
+    caption += "The test assumes independent streams, which noise levels of one dataset are not."
     rows = [(model, f"{rank:.2f}") for model, rank in sorted(ranks.items(), key=lambda item: item[1])]
     return [
         Figure({"mean ranks of the models, with the critical difference": svg}, caption),
@@ -148,5 +148,5 @@ def _confusions(comparison: Comparison) -> Figure:
         if runs:
             title = name.capitalize()
             svg = figures.confusion(title, runs[0]["labels"], np.array(runs[0]["confusion"]))
-            panels[f"{title}: true and predicted labels"] = svg
-    return Figure(panels, "First shuffle. Blue is right, orange is wrong; shades are shares of a true label.")
+            panels[f"{title}: confusion matrix"] = svg
+    return Figure(panels, f"{model}, first shuffle. {CONFUSION}")

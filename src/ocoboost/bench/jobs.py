@@ -1,7 +1,8 @@
-"""Many runs, each kept as soon as it is finished: an interrupted study goes on where it was.
+"""Many runs, each kept as soon as it is finished: an interrupted study resumes where it stopped.
 
-A job is a flat dict of what decides a run; its result is another. Each finished run is a line of a file. The line is
-found again only by the very same job under the very same code: the job holds a checksum of the sources.
+A job is a flat dict of what decides a run; its result is another. A store is a file of JSON lines, one per finished
+run, that is only ever appended to. Each line also has a checksum of the sources that made it, so that runs of other
+sources can be told apart; the oldest lines of our own studies have none.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import multiprocessing
+import os
 import signal
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -21,7 +23,7 @@ import ocoboost
 Job: TypeAlias = dict[str, Any]
 Result: TypeAlias = dict[str, Any]
 
-_NO_PART_OF_A_RUN = ("bench/", "cli/", "report/")
+_NO_PART_OF_A_RUN = ("bench/", "cli/", "files/", "report/", "run/")
 
 
 @cache
@@ -42,27 +44,41 @@ def key(job: Job) -> str:
 
 
 class Store:
-    """Finished runs in a file of JSON lines; a line that was cut off is not a finished run."""
+    """Finished runs in a file of JSON lines; a truncated line is not a finished run.
 
-    def __init__(self, path: Path) -> None:
+    Only runs of the present sources count, unless ``any_code``; of several runs of one job the last counts.
+    """
+
+    def __init__(self, path: Path, *, any_code: bool = False) -> None:
         self.path = path
         self.results: dict[str, Result] = {}
         for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
             try:
                 kept = json.loads(line)
-                self.results[key(kept["job"])] = kept["result"]
+                if any_code or kept["code"] == code():
+                    self.results[key(kept["job"])] = kept["result"]
             except (ValueError, KeyError, TypeError):
                 continue
 
     def add(self, job: Job, result: Result) -> None:
+        """Append a finished run."""
         self.results[key(job)] = result
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        is_cut_off = self.path.exists() and self.path.stat().st_size and not self.path.read_bytes().endswith(b"\n")
-        with self.path.open("a", encoding="utf-8") as lines:
-            lines.write(("\n" if is_cut_off else "") + json.dumps({"job": job, "result": result}) + "\n")
+        line = json.dumps({"job": job, "code": code(), "result": result}, separators=(",", ":")) + "\n"
+        with self.path.open("a+b") as lines:  # which writes at the end, wherever it was read
+            if lines.tell():
+                lines.seek(-1, os.SEEK_END)
+                if lines.read() != b"\n":  # the last line is truncated
+                    line = "\n" + line
+            lines.write(line.encode())
 
     def get(self, job: Job) -> Result | None:
+        """The result of a job, if it is finished."""
         return self.results.get(key(job))
+
+    def records(self) -> list[dict[str, Any]]:
+        """Every finished run as one flat dict: its job and its result."""
+        return [json.loads(job) | result for job, result in self.results.items()]
 
 
 def run_all(
@@ -80,7 +96,7 @@ def run_all(
             store.add(job, work(job))
             tick(job)
         return
-    # Spawned, for a fork of a process with threads may hang; Ctrl-C is the parent's affair.
+    # Spawned, because a fork of a process with threads may hang; Ctrl-C is left to the parent.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(min(n_jobs, len(waiting)), context, initializer=_ignore_interrupts)
     try:

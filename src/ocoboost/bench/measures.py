@@ -1,4 +1,7 @@
-"""Numbers about predictions, and about numbers."""
+"""Numbers about predictions, and about numbers.
+
+Scores are scikit-learn's, in percent. No prediction, which is what a model has before its first label, is a wrong one.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn import metrics
 
 from ocoboost.arrays import FloatArray, IntArray
 
@@ -20,7 +24,7 @@ def accuracy(predictions: Sequence[Any], labels: Sequence[Any]) -> float:
     >>> accuracy(["a", "b", None, "a"], ["a", "b", "b", "b"])
     50.0
     """
-    return 100.0 * statistics.fmean(p == y for p, y in zip(predictions, labels, strict=True))
+    return 100.0 * float(metrics.accuracy_score(*_indices(predictions, labels)))
 
 
 def last(values: Sequence[Any]) -> Sequence[Any]:
@@ -36,13 +40,14 @@ def curve(predictions: Sequence[Any], labels: Sequence[Any], n_points: int) -> l
 
 
 def confusion(predictions: Sequence[Any], labels: Sequence[Any], known: Sequence[Any]) -> IntArray:
-    """How often each label (rows) was taken for each (columns); no prediction counts nowhere."""
-    places = {label: place for place, label in enumerate(known)}
-    counts = np.zeros((len(known), len(known)), dtype=np.int64)
-    for prediction, label in zip(predictions, labels, strict=True):
-        if prediction in places:
-            counts[places[label], places[prediction]] += 1
-    return counts
+    """The confusion matrix: true labels down, predictions across, both in the order of ``known``.
+
+    >>> confusion([None, "a", "b"], ["a", "a", "a"], ["a", "b"]).tolist()  # no prediction is in no column
+    [[1, 1], [0, 0]]
+    """
+    true, predicted = _indices(predictions, labels, known)
+    columns = metrics.confusion_matrix(true, predicted, labels=[*range(len(known)), _UNKNOWN])
+    return np.asarray(columns[: len(known), : len(known)], dtype=np.int64)
 
 
 def macro_f1(predictions: Sequence[Any], labels: Sequence[Any]) -> float:
@@ -51,18 +56,37 @@ def macro_f1(predictions: Sequence[Any], labels: Sequence[Any]) -> float:
     >>> round(macro_f1(["a", "a", "b", "b"], ["a", "a", "c", "b"]), 2)  # 1 for a, 2/3 for b, 0 for c
     55.56
     """
-    scores = []
-    for label in set(labels):
-        hits = sum(p == y == label for p, y in zip(predictions, labels, strict=True))
-        called, there = sum(p == label for p in predictions), sum(y == label for y in labels)
-        scores.append(2 * hits / (called + there))
-    return 100.0 * statistics.fmean(sorted(scores))  # sorted, for a set has no order and sums round
+    true, predicted = _indices(predictions, labels)
+    return 100.0 * float(
+        metrics.f1_score(true, predicted, labels=sorted(set(true)), average="macro", zero_division=0.0)
+    )
+
+
+_UNKNOWN = -1
+
+
+def _indices(
+    predictions: Sequence[Any], labels: Sequence[Any], known: Sequence[Any] | None = None
+) -> tuple[list[int], list[int]]:
+    """Labels and predictions as numbers, for scikit-learn sorts them, and None has no order."""
+    places = {label: place for place, label in enumerate(dict.fromkeys(labels) if known is None else known)}
+    return [places[label] for label in labels], [places.get(label, _UNKNOWN) for label in predictions]
 
 
 def mean_and_error(values: Sequence[float]) -> tuple[float, float]:
     """Mean and standard error; the error of one value is not known, and 0 here."""
     error = statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
     return statistics.fmean(values), error
+
+
+def shown(interval: tuple[float, float], digits: int = 1) -> str:
+    """A mean and its error, which a single run does not have.
+
+    >>> shown((85.23, 0.41)), shown((85.23, 0.0))
+    ('85.2 ± 0.4', '85.2')
+    """
+    mean, error = interval
+    return f"{mean:.{digits}f} ± {error:.{digits}f}" if error else f"{mean:.{digits}f}"
 
 
 def mean_ranks(scores: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -79,7 +103,7 @@ def mean_ranks(scores: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def critical_difference(n_models: int, n_rows: int, level: float = 0.05) -> float:
-    """How far mean ranks must lie apart to be told apart: Nemenyi's test (Demšar, 2006).
+    """How far apart mean ranks must be to differ significantly: Nemenyi's test (Demšar, 2006).
 
     >>> round(critical_difference(4, 14), 2)
     1.25

@@ -1,7 +1,8 @@
-"""The paper's table: seven datasets, four boosters over 100 stumps, gamma tuned in hindsight, and two that are not.
+"""The paper's table: seven datasets, four boosters over 100 stumps with gamma tuned in hindsight, and two untuned ones.
 
 For every shuffle the paper takes the gamma that is best on the whole stream, afterwards. The last two columns choose
-nothing in hindsight: the agnostic booster over the same stumps with ``gamma="auto"``, and the default as it is.
+nothing in hindsight. Both are ``OnlineBoostClassifier``, whose members start their games at the label and pool
+distributions: over the same stumps, 100 for each of its gammas, and as it is by default.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from ocoboost.bench import datasets, jobs, measures, paper, prequential
+from ocoboost.bench import datasets, measures, paper, prequential
 from ocoboost.bench.jobs import Job, Result, Store
 from ocoboost.learners.hoeffding.classifier import HoeffdingTrees
 from ocoboost.online.accounting import Accountable
@@ -29,10 +30,10 @@ TITLES = {
     "mbbm": "OnlineMBBM",
     "adaboost-olm": "Adaboost.OLM",
     "realizable": "realizable",
-    "auto": "gamma auto",
-    "default": "default",
+    "boost-stumps": "boost, stumps",
+    "boost": "boost",
 }
-UNTUNED = ("auto", "default")
+UNTUNED = ("boost-stumps", "boost")
 # Percent: over the whole stream or its last fifth, of the sampled prediction (the paper's) or of the mode.
 MEASURES = {
     "whole_drawn": "sampled, whole stream",
@@ -57,7 +58,6 @@ class Settings(NamedTuple):
     shuffles: tuple[int, ...] = tuple(range(1, paper.N_SHUFFLES + 1))
     most_rows: int | None = None
     potential: str = "exact"
-    code: str | None = None  # None: the sources as they are
 
     @classmethod
     def quick(cls, names: tuple[str, ...], seed: int) -> Settings:
@@ -65,13 +65,13 @@ class Settings(NamedTuple):
 
 
 def plan(settings: Settings) -> list[Job]:
-    """First one job of every kind, so that processes share out the compiling; then shuffle by shuffle.
+    """First one job of every kind, so that processes share the compiling; then shuffle by shuffle.
 
-    The default comes third: whoever takes it finds the kernel of its Hoeffding trees compiled by the first job.
+    The mixture comes third: the process that takes it finds its Hoeffding trees' kernel compiled by the first job.
     """
     planned = list(table_jobs(settings))
     heads = {job["booster"]: job for job in reversed(planned)}
-    order = ("agnostic", "mbbm", "default", "adaboost-olm")
+    order = ("agnostic", "mbbm", "boost", "adaboost-olm")
     first = [heads[booster] for booster in order if booster in heads]
     return first + [job for job in planned if job not in first] + accounts(settings)
 
@@ -89,7 +89,7 @@ def accounts(settings: Settings) -> list[Job]:
 
 def table_jobs(settings: Settings) -> Iterator[Job]:
     """The runs that the table is made of."""
-    shared = {"n_learners": paper.N_LEARNERS, "most_rows": settings.most_rows, "code": settings.code or jobs.code()}
+    shared = {"n_learners": paper.N_LEARNERS, "most_rows": settings.most_rows}
     for shuffle in settings.shuffles:
         for name in settings.names:
             for booster in TITLES:
@@ -106,17 +106,16 @@ def table_jobs(settings: Settings) -> Iterator[Job]:
 
 
 def make(job: Job, classes: Sequence[str]) -> StreamClassifier:
-    """The model of a job, as the paper sets it: labels known from the start, games that start in the middle."""
+    """The model of a job, as the paper sets it: labels known beforehand, games that start uniformly."""
     stump = HoeffdingTrees(max_depth=1, split_criterion="gini")
     options: dict[str, Any] = {"n_learners": job["n_learners"], "classes": classes, "seed": job["shuffle"]}
     oco: dict[str, Any] = {"start": "uniform", "pool": "label", **job.get("oco", {})}
     match job["booster"]:
         case "agnostic":
             return OnlineAgnosticBoostClassifier(stump, gamma=job["gamma"], **oco, **options)
-        case "auto":
-            return OnlineBoostClassifier(
-                stump, budget=len(GAMMAS) * job["n_learners"], classes=classes, seed=job["shuffle"]
-            )
+        case "boost-stumps":
+            budget = len(GAMMAS) * job["n_learners"]
+            return OnlineBoostClassifier(stump, budget=budget, classes=classes, seed=job["shuffle"])
         case "realizable":
             return OnlineRealizableBoostClassifier(stump, gamma=job["gamma"], **oco, **options)
         case "mbbm":
@@ -129,13 +128,13 @@ def make(job: Job, classes: Sequence[str]) -> StreamClassifier:
 
 
 def run(job: Job, data_dir: Path | None = None) -> Result:
-    """One way through one shuffle."""
+    """One prequential run on one shuffle."""
     rows = datasets.shuffled(datasets.load(job["dataset"], data_dir), job["shuffle"])[: job["most_rows"]]
     return run_on(rows, job)
 
 
 def run_on(rows: datasets.Stream, job: Job) -> Result:
-    """The model of a job on these rows, and what came of it."""
+    """The model of a job on these rows, and its scores."""
     X, labels = [x for x, _ in rows], [y for _, y in rows]
     known = sorted(set(labels))
     model = make(job, known)
@@ -163,7 +162,7 @@ def run_on(rows: datasets.Stream, job: Job) -> Result:
     return result
 
 
-# -- what the runs say -------------------------------------------------------------------------------------------------
+# -- the table ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass

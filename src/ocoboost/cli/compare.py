@@ -27,7 +27,7 @@ _BLOCKS = "▁▂▃▄▅▆▇█"
 def compare(
     models: Annotated[
         str,
-        typer.Option(help="Comma-separated names; `--models help` lists them.", show_default="default and River's"),
+        typer.Option(help="Comma-separated names; `--models help` lists them.", show_default="boost and River's"),
     ] = "",
     datasets: Annotated[
         str, typer.Option(help="Comma-separated names; files in the data folder count too.")
@@ -51,7 +51,7 @@ def compare(
     if models == "help":
         typer.echo("\n".join(f"{name:28}{title}" for name, title in bench.NAMES.items()))
         return
-    everyone = ",".join(name for name, title in bench.NAMES.items() if name == "default" or title in peers.RIVER)
+    everyone = ",".join(name for name, title in bench.NAMES.items() if name == "boost" or title in peers.RIVER)
     titles = tuple(bench.NAMES[name] for name in one_of(models or everyone, tuple(bench.NAMES), "--models"))
     chosen = tuple(dict.fromkeys(name.strip() for name in datasets.split(",") if name.strip()))
     shares = _shares(noise)
@@ -121,7 +121,7 @@ def _numbers(comparison: Comparison) -> list[dict[str, Any]]:
 
 def _table(comparison: Comparison, share: float) -> Table:
     """One row per dataset and model."""
-    from ocoboost.bench.reproduction_page import shown
+    from ocoboost.bench.measures import shown
 
     title = "Prequential accuracy: every row is predicted before it is learned"
     caption = f"{share:.0%} of the labels flipped; scored against the true labels." if share else None

@@ -96,8 +96,8 @@ _LINES = {"whole_drawn": "sampled", "last_drawn": " last 20 %", "whole": "mode",
 
 def _table(cells: Cells, most_rows: int | None) -> Table:
     """For each dataset: the paper's accuracy, our four accuracies, and seconds."""
+    from ocoboost.bench.measures import shown
     from ocoboost.bench.reproduce import TITLES, primary
-    from ocoboost.bench.reproduction_page import shown
 
     some = "" if most_rows is None else f", at most {most_rows:,} rows each"
     caption = (

@@ -5,6 +5,6 @@ A page is data: a title, a summary and sections, whose parts are paragraphs, tab
 
 from __future__ import annotations
 
-from ocoboost.report.page import Figure, Page, Part, Section, Table, markdown, provenance, render, write
+from ocoboost.report.page import Figure, Page, Part, Section, Table, markdown, markdown_table, provenance, render, write
 
-__all__ = ["Figure", "Page", "Part", "Section", "Table", "markdown", "provenance", "render", "write"]
+__all__ = ["Figure", "Page", "Part", "Section", "Table", "markdown", "markdown_table", "provenance", "render", "write"]

@@ -1,8 +1,8 @@
 """The figures of reports: plain numbers in, SVG out.
 
 Drawn without pyplot, so nothing is global; without dates or random ids, so the same numbers give the same bytes. Text
-stays text: it is read aloud, found, and set in the page's font. Panels are small, so that they read on a phone; pages
-lay them out side by side where there is room.
+stays text: it can be searched and read aloud, and has the page's font. Panels are small, so that they are legible on a
+phone; pages lay them out side by side on wide screens.
 """
 
 from __future__ import annotations
@@ -48,11 +48,19 @@ _STYLE: Any = {
 
 
 class Band(NamedTuple):
-    """A line and how sure it is: low and high may be equal to the line."""
+    """A line and its limits, which may coincide with it."""
 
     middle: Sequence[float] | FloatArray
     low: Sequence[float] | FloatArray
     high: Sequence[float] | FloatArray
+
+    @classmethod
+    def of(cls, curves: Sequence[Sequence[float]]) -> Band:
+        """The mean of several curves, two standard errors either way; a single curve has no errors."""
+        values = np.array(curves)
+        middle = values.mean(axis=0)
+        error = values.std(axis=0, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.zeros(len(middle))
+        return cls(middle, middle - 2 * error, middle + 2 * error)
 
     def after(self, n_points: int) -> Band:
         """Without the first points."""
@@ -79,6 +87,14 @@ def lines(title: str, x: Sequence[float] | FloatArray, bands: Mapping[str, Band]
             axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
         _legend(figure, len(bands))
         return _svg(figure)
+
+
+def learning_curves(title: str, n_rows: int, bands: Mapping[str, Band]) -> str:
+    """Accuracy so far at evenly spaced rows; the first point, which is of few rows, is left out."""
+    n_points = max(len(band.middle) for band in bands.values())
+    x = n_rows * np.arange(2, n_points + 1) / n_points
+    shown = {name: band.after(1) for name, band in bands.items()}
+    return lines(title, x, shown, x_label="rows", y_label="accuracy so far, %")
 
 
 def time_against_accuracy(title: str, points: Mapping[str, tuple[Interval, Interval]]) -> str:
@@ -138,7 +154,7 @@ def intervals(title: str, groups: Mapping[str, Mapping[str, Interval]], *, x_lab
 
 
 def critical_difference(title: str, ranks: Mapping[str, float], distance: float) -> str:
-    """Mean ranks, the best model on top; a bar joins models that are not told apart (Demšar, 2006, set upright)."""
+    """Mean ranks, best on top; a bar joins models that do not differ significantly (Demšar, 2006, turned upright)."""
     ordered = sorted(ranks.items(), key=lambda item: item[1])
     groups = indistinguishable([rank for _, rank in ordered], distance)
     with mpl.rc_context(_STYLE):
@@ -177,7 +193,7 @@ def indistinguishable(ranks: Sequence[float], distance: float) -> list[tuple[int
 
 
 def shares(title: str, x: Sequence[float] | FloatArray, parts: Mapping[str, Sequence[float] | FloatArray]) -> str:
-    """How a whole is shared out over time: the weights of a mixture's members."""
+    """Shares of a whole over time: the weights of a mixture's members."""
     with mpl.rc_context(_STYLE):
         figure, axes = _panel(title, "weight", height=PANEL[1] + 0.09 * len(parts))
         axes.stackplot(x, *parts.values(), labels=list(parts), colors=_colours(len(parts)), alpha=0.85, linewidth=0)
@@ -187,8 +203,11 @@ def shares(title: str, x: Sequence[float] | FloatArray, parts: Mapping[str, Sequ
         return _svg(figure)
 
 
+CONFUSION = "Blue is right, orange is wrong; the darker, the larger the share of the true label."
+
+
 def confusion(title: str, labels: Sequence[str], counts: np.ndarray[Any, Any]) -> str:
-    """True labels down, predictions across; shades are shares of the row, numbers are counts while they fit."""
+    """A confusion matrix: true labels down, predictions across; counts are shown while they fit."""
     n_labels = len(labels)
     rows = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     with mpl.rc_context(_STYLE):
@@ -216,7 +235,7 @@ def confusion(title: str, labels: Sequence[str], counts: np.ndarray[Any, Any]) -
 
 
 def _panel(title: str, y_label: str, *, height: float = PANEL[1]) -> tuple[Figure, Axes]:
-    """One small picture. What the vertical axis shows stands under the title, where nothing has to be turned."""
+    """One panel. The label of the vertical axis stands under the title, so that no text is rotated."""
     figure = Figure(figsize=(PANEL[0], height), layout="constrained")
     figure.suptitle(title, x=0.012, ha="left", weight="bold", size=11)
     axes = figure.subplots()
@@ -225,7 +244,7 @@ def _panel(title: str, y_label: str, *, height: float = PANEL[1]) -> tuple[Figur
 
 
 def _height(n_entries: int) -> float:
-    """Three lines of legend are counted in; more of them are not taken from the picture."""
+    """Of a panel: three lines of legend fit, more of them make it taller."""
     return PANEL[1] + 0.17 * max(0, -(-n_entries // 2) - 3)
 
 
@@ -239,7 +258,7 @@ def _colours(n: int) -> list[str]:
 
 
 def _svg(figure: Figure) -> str:
-    """What a page can hold: no header, no fixed size, colours as variables, ids that no other figure has."""
+    """The figure for a page: no header, no fixed size, colours as variables, ids that no other figure has."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()

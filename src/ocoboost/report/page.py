@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import platform
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -35,11 +35,11 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """One or more pictures under one caption: SVG of ``report.figures``, by what each shows, in words."""
+    """One or more panels under one caption: SVG of ``report.figures``, by the alternative text of each."""
 
     panels: Mapping[str, str]
     caption: str = ""
-    wide: bool = False  # a panel takes the whole width
+    wide: bool = False  # a panel takes the full width
 
 
 Part: TypeAlias = str | Table | Figure
@@ -47,7 +47,7 @@ Part: TypeAlias = str | Table | Figure
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what stands under it; text is a paragraph."""
+    """A heading and its content; text is a paragraph."""
 
     title: str
     parts: Sequence[Part]
@@ -59,7 +59,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A whole report. ``facts`` says how it was made; see ``provenance``."""
+    """A whole report. ``facts`` tells how it was made; see ``provenance``."""
 
     title: str
     summary: str
@@ -93,7 +93,7 @@ def render(page: Page) -> str:
 
 
 def _spoken(svg: str, alt: str) -> Any:
-    """A picture with the words that stand for it."""
+    """An SVG with its alternative text."""
     import markupsafe
 
     label = f'<svg role="img" aria-label="{markupsafe.escape(alt)}" '
@@ -101,7 +101,7 @@ def _spoken(svg: str, alt: str) -> Any:
 
 
 def write(page: Page, path: Path) -> None:
-    """Render the page into a file, which is there whole or not at all."""
+    """Render the page into a file, atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".part")
     temporary.write_text(render(page), encoding="utf-8")
@@ -109,29 +109,37 @@ def write(page: Page, path: Path) -> None:
 
 
 def markdown(sections: Sequence[Section], figures: Path, link: str) -> str:
-    """Sections as Markdown; pictures become files in the folder ``figures``, which the text calls ``link``."""
+    """Sections as Markdown; panels become files in the folder ``figures``, which the text links as ``link``."""
     figures.mkdir(parents=True, exist_ok=True)
     lines = []
     for section in sections:
         lines += [f"## {section.title}", ""]
-        n_pictures = 0
+        n_panels = 0
         for part in section.parts:
             if isinstance(part, Figure):
                 for alt, svg in part.panels.items():
-                    n_pictures += 1
-                    name = f"{section.anchor}-{n_pictures}.svg"
+                    n_panels += 1
+                    name = f"{section.anchor}-{n_panels}.svg"
                     (figures / name).write_text(palette.standalone(svg), encoding="utf-8")
                     lines.append(f"![{alt}]({link}/{name})")
                 lines += ["", part.caption, ""]
             elif isinstance(part, Table):
-                lines += [*_markdown_table(part), "", *([part.caption, ""] if part.caption else [])]
+                lines += [*markdown_table(part), "", *([part.caption, ""] if part.caption else [])]
             else:
                 lines += [part, ""]
     return "\n".join(lines)
 
 
-def _markdown_table(table: Table) -> list[str]:
-    lines = ["| " + " | ".join(table.columns) + " |", "|---|" + "---:|" * (len(table.columns) - 1)]
+def markdown_table(table: Table, text: Collection[int] = (0,)) -> list[str]:
+    """The lines of a table, without its caption; ``text`` are the columns that are no numbers.
+
+    >>> print("\\n".join(markdown_table(Table(("model", "accuracy"), [("stump", "78.3")], strong=frozenset({(0, 1)})))))
+    | model | accuracy |
+    |---|---:|
+    | stump | **78.3** |
+    """
+    rule = "|" + "".join("---|" if column in text else "---:|" for column in range(len(table.columns)))
+    lines = ["| " + " | ".join(table.columns) + " |", rule]
     for i, row in enumerate(table.rows):
         cells = [f"**{cell}**" if (i, j) in table.strong else cell for j, cell in enumerate(row)]
         lines.append("| " + " | ".join(cells) + " |")

@@ -116,9 +116,9 @@ def _describe(classifier: Any) -> dict[str, Any]:
 def _find(name: str, kind: type | None = None) -> registry.Model:
     """The registered model of this name (and class); raises ``ModelFileError`` if there is none."""
     model = registry.find(name)
-    if model is not None and model.name == name and model.protocol != registry.BATCH:
-        if kind is None or model.load() is kind:
-            return model
+    is_ours = model is not None and model.name == name and model.protocol != registry.BATCH
+    if model is not None and is_ours and (kind is None or model.load() is kind):
+        return model
     known = ", ".join(model.name for model in registry.models(registry.BOOSTER, registry.LEARNER))
     if kind is None:
         raise ModelFileError(

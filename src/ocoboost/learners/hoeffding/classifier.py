@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ocoboost.data.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters
-from ocoboost.learners.hoeffding import kernels, splits
+from ocoboost.learners.hoeffding import layout
 from ocoboost.learners.hoeffding.ensemble import HoeffdingEnsemble
 from ocoboost.learners.trees import MAX_SIZE, NativeTrees
 
-CRITERIA = {"gini": splits.GINI, "info_gain": splits.INFO_GAIN, "hellinger": splits.HELLINGER}
-LEAVES = {"mc": kernels.MAJORITY, "nb": kernels.NAIVE_BAYES, "nba": kernels.ADAPTIVE}
+CRITERIA = {"gini": layout.GINI, "info_gain": layout.INFO_GAIN, "hellinger": layout.HELLINGER}
+LEAVES = {"mc": layout.MAJORITY, "nb": layout.NAIVE_BAYES, "nba": layout.ADAPTIVE}
 UNLIMITED = 2**31
 
 
@@ -136,7 +136,7 @@ class HoeffdingTrees(NativeTrees):
     def make_ensemble(self, n_learners: int, seed: int) -> HoeffdingEnsemble:
         """Fresh trees for a booster."""
         check_parameters(self, self.ranges)
-        rules = kernels.Rules(
+        rules = layout.Rules(
             grace_period=float(self.grace_period),
             max_depth=UNLIMITED if self.max_depth is None else int(self.max_depth),
             delta=float(self.delta),

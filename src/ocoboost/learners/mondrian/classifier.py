@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ocoboost.data.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters
-from ocoboost.learners.mondrian import kernels
+from ocoboost.learners.mondrian import layout
 from ocoboost.learners.mondrian.ensemble import MondrianEnsemble
 from ocoboost.learners.trees import MAX_SIZE, NativeTrees
 
@@ -111,7 +111,7 @@ class MondrianTrees(NativeTrees):
     def make_ensemble(self, n_learners: int, seed: int) -> MondrianEnsemble:
         """Fresh trees for a booster."""
         check_parameters(self, self.ranges)
-        rules = kernels.Rules(
+        rules = layout.Rules(
             step=float(self.step),
             aggregate=bool(self.aggregate),
             dirichlet=float(self.dirichlet),
