@@ -45,7 +45,7 @@ def test_columns_that_only_one_side_has_are_named(tmp_path, model_file):
     (tmp_path / "rows.csv").write_text("d,e\n1,2\n")
     result = command("predict", model_file, tmp_path / "rows.csv")
     assert result.exit_code == 2
-    assert "none of the model's columns ('a', 'b', 'c') found" in result.stderr
+    assert "none of the model's columns found; they are 'a', 'b', 'c'." in result.stderr
 
 
 def test_a_bad_row_stops_or_is_skipped(tmp_path, model_file):

@@ -76,6 +76,7 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Predict each row of a file before learning it, and print the scores."""
+    # Most of its lines are options.
     from ocoboost.run import runner
     from ocoboost.run.checkpoint import Settings
 
@@ -95,12 +96,8 @@ def run(
             this = runner.Run(make_model(model, budget, max_memory, seed, jobs), file, settings)
         else:
             this = runner.resume(resume, file, jobs)
-            given = {name for name in context.params if context.get_parameter_source(name).name == "COMMANDLINE"}  # type: ignore[union-attr]
-            if target == this.settings.target:
-                given.discard("target")
-            for name in sorted(given & FIXED.keys()):
-                raise typer.BadParameter(f"cannot change in a run resumed from {resume}", param_hint=FIXED[name])
-            if "on_error" in given:
+            _check_unchanged(context, this, resume)
+            if _is_given(context, "on_error"):
                 this.settings = replace(this.settings, on_error=on_error.value)
         this.save_to, this.save_every = save or resume, save_every
         if report is not None:
@@ -108,14 +105,26 @@ def run(
         clock = Clock()
         was_interrupted = _complete(this, clock, is_quiet=as_json)
         summary = _summary(this, clock.speed)
+        if as_json:
+            typer.echo(json.dumps(summary, indent=2))
+        else:
+            _show(this, summary)
         if report is not None:
             _write_report(report, this, summary)
-    if as_json:
-        typer.echo(json.dumps(summary, indent=2))
-    else:
-        _show(this, summary)
     if was_interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _check_unchanged(context: typer.Context, this: Run, saved: str) -> None:
+    """Raise if an option would change what the first run has fixed."""
+    for name, option in FIXED.items():
+        if _is_given(context, name) and not (name == "target" and context.params[name] == this.settings.target):
+            raise typer.BadParameter(f"cannot change in a run resumed from {saved}", param_hint=option)
 
 
 class Clock:
@@ -217,7 +226,7 @@ def _show(this: Run, summary: dict[str, Any]) -> None:
         "balanced_accuracy": "mean recall over the labels",
         "macro_f1": "mean F1 over the labels",
         "kappa": "0 is chance agreement",
-        "log_loss": f"probabilities clipped at {least:g} in {n_clipped / max(summary['rows'], 1):.1%} of rows",
+        "log_loss": f"clipped at {least:g} in {n_clipped / max(summary['rows'], 1):.1%} of rows",
     }
     for name, title in TITLES.items():
         value = summary[name]

@@ -75,7 +75,7 @@ class Columns:
                 self.kinds.setdefault(column, TEXT if column in self.as_text else None)
         if not any(self.is_feature(column) for column in header):
             if self.only is not None:
-                raise DataFileError(f"{name}: none of the model's columns ({', '.join(map(repr, self.only))}) found.")
+                raise DataFileError(f"{name}: none of the model's columns found; they are {_listed(list(self.only))}.")
             raise DataFileError(f"{name}: no columns besides the target; there is nothing to learn from.")
 
     def is_feature(self, column: str) -> bool:
@@ -159,5 +159,8 @@ def _suggestion(column: str, header: Sequence[str]) -> str:
     close = difflib.get_close_matches(column.strip().lower(), by_lower, n=1, cutoff=0.6)
     if close:
         return f"did you mean {by_lower[close[0]]!r}?"
-    shown = ", ".join(map(repr, header[:10]))
-    return f"the columns are {shown}{', ...' if len(header) > 10 else ''}."
+    return f"the columns are {_listed(header)}."
+
+
+def _listed(columns: Sequence[str]) -> str:
+    return ", ".join(map(repr, columns[:10])) + (", ..." if len(columns) > 10 else "")
