@@ -1,12 +1,11 @@
-"""What does `ocoboost run` cost beyond learning? Memory through a long file, and speed beside plain arrays.
+"""What `ocoboost run` costs beyond learning: memory through a long file, and speed beside an array in memory.
 
-    python benchmarks/run_file.py --rows 1000000 --only memory,speed --models hoeffding,agnostic
+    python benchmarks/run_file.py --rows 1000000 --only memory,speed --models hoeffding,boost
 
-The file has 20 columns of numbers and four labels, a tenth of them drawn at random. `memory` runs the command in a
-process of its own and reads that process's resident memory after every block. `speed` times `run` on the file and
-`predict_learn_many` on the same rows as an array in blocks of the same size, in turns; the ratio is that of their rows
-per second, median over the repeats with the lowest and the highest. Kernels are compiled before anything is timed.
-The default model takes six minutes for a million rows, so `--repeats 1` may do for it.
+The file has 20 numeric columns and four labels, a tenth of them drawn at random. `memory` runs the model in a process
+of its own and reads that process's resident memory after every block. `speed` times a run on the file and a prequential
+run on the same rows as an array in blocks of the same size, in turns; the ratio is that of their rows per second:
+median, lowest and highest over the repeats. Kernels are compiled before anything is timed.
 """
 
 from __future__ import annotations
@@ -23,12 +22,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ocoboost.cli.run import Model, make_model
+from ocoboost.cli.models import DEFAULT_BUDGET, make_model
 from ocoboost.run import runner
+from ocoboost.run.checkpoint import Settings
 
 N_FEATURES = 20
 FIRST_ROWS = 10_000  # memory is counted from here on
-WARM_UP = 5 * runner.BLOCK  # the second chunk of a file is read in another way than the first
+WARM_UP = 5 * runner.BLOCK  # two chunks of a file: the first is read cell by cell, the second by PyArrow
 
 
 def write_file(path: Path, n_rows: int, decimals: int = 6) -> None:
@@ -51,20 +51,21 @@ def read_file(path: Path) -> tuple[np.ndarray, list[str]]:
 
 
 def resident() -> float:
-    """MB of this process."""
+    """The resident memory of this process in MB."""
     status = Path("/proc/self/status").read_text()
     return int(status.split("VmRSS:")[1].split()[0]) / 1e3 * 1.024
 
 
-def trace_memory(path: str, model: str, budget: int) -> None:
+def trace_memory(path: str, model: str, budget: int | None) -> None:
     """Print rows, MB and accuracy after every block (in a process of its own)."""
-    run = runner.Run(make_model(Model(model), budget, None, 1, 1), path, runner.Settings("label"))
+    run = runner.Run(make_model(model, budget, None, 1, 1), path, Settings("label"))
     for _ in run.steps():
         print(json.dumps([run.scores.n_rows, resident(), run.scores.accuracy]), flush=True)
 
 
-def measure_memory(path: Path, model: str, budget: int) -> dict[str, float]:
-    command = [sys.executable, __file__, "--trace", str(path), "--models", model, "--budget", str(budget)]
+def measure_memory(path: Path, model: str, budget: int | None) -> dict[str, float]:
+    command = [sys.executable, __file__, "--trace", str(path), "--models", model]
+    command += [] if budget is None else ["--budget", str(budget)]
     started = time.perf_counter()
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     points = [json.loads(line) for line in output.splitlines()]
@@ -80,18 +81,19 @@ def measure_memory(path: Path, model: str, budget: int) -> dict[str, float]:
     }
 
 
-def learn_array(model: str, budget: int, X: np.ndarray, y: list[str]) -> float:
-    """Seconds for the rows as an array."""
-    classifier = make_model(Model(model), budget, None, 1, 1)
+def learn_array(model: str, budget: int | None, X: np.ndarray, y: list[str]) -> float:
+    """Seconds for an array."""
+    classifier = make_model(model, budget, None, 1, 1)
     started = time.perf_counter()
     for first in range(0, len(X), runner.BLOCK):
-        classifier.predict_learn_many(X[first : first + runner.BLOCK], y[first : first + runner.BLOCK])
+        for _ in classifier.prequential(X[first : first + runner.BLOCK], y[first : first + runner.BLOCK]):
+            pass
     return time.perf_counter() - started
 
 
-def learn_file(model: str, budget: int, path: Path, most_rows: float = math.inf) -> float:
-    """Seconds for the rows of a file, or for the first of them."""
-    run = runner.Run(make_model(Model(model), budget, None, 1, 1), str(path), runner.Settings("label"))
+def learn_file(model: str, budget: int | None, path: Path, most_rows: float = math.inf) -> float:
+    """Seconds for a file, or for its first rows."""
+    run = runner.Run(make_model(model, budget, None, 1, 1), str(path), Settings("label"))
     started = time.perf_counter()
     for _ in run.steps():
         if run.scores.n_rows >= most_rows:
@@ -99,7 +101,7 @@ def learn_file(model: str, budget: int, path: Path, most_rows: float = math.inf)
     return time.perf_counter() - started
 
 
-def measure_speed(path: Path, model: str, budget: int, repeats: int) -> dict[str, float]:
+def measure_speed(path: Path, model: str, budget: int | None, repeats: int) -> dict[str, float]:
     X, y = read_file(path)
     learn_array(model, budget, X[:WARM_UP], y[:WARM_UP])
     learn_file(model, budget, path, WARM_UP)
@@ -122,9 +124,9 @@ def measure_speed(path: Path, model: str, budget: int, repeats: int) -> dict[str
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--budget", type=int, default=200, help="weak learners in all")
+    parser.add_argument("--budget", type=int, help=f"total number of weak learners; {DEFAULT_BUDGET} for boosters")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--decimals", type=int, default=6, help="of each number in the file; 17 are all that it has")
+    parser.add_argument("--decimals", type=int, default=6, help="of each number in the file; 17 keep all digits")
     parser.add_argument("--only", default="memory,speed")
     parser.add_argument("--models", default="hoeffding")
     parser.add_argument("--trace", help=argparse.SUPPRESS)

@@ -8,7 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from ocoboost.data.rows import NumberRows
+from ocoboost.data.schema import Block, Schema
 from ocoboost.learners.experts.rates import LearningRate
+
+
+def block_of(X: np.ndarray) -> Block:
+    """A table of numbers in the form that an ensemble takes."""
+    rows = NumberRows(list(range(X.shape[1])), X)
+    schema = Schema()
+    for additions in schema.plan(rows).values():
+        schema.apply(additions)
+    return Block(rows, schema)
 
 
 class Exponential:

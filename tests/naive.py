@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ocoboost.randomness import CONSTANTS, RELABEL, TIES, uniform
+from ocoboost.randomness import CONSTANTS, TIES, uniform
 
 
 def project(point: np.ndarray) -> np.ndarray:
@@ -43,59 +43,6 @@ def vote_shares(learner: Any, x: dict[str, Any], n_classes: int) -> np.ndarray:
     counts = learner.predict_proba_one(x)
     counts = np.array([counts.get(j, 0.0) for j in range(n_classes)])
     return counts / counts.sum() if counts.sum() > 0 else np.full(n_classes, 1.0 / n_classes)
-
-
-def boost(
-    rows: list[tuple[dict[str, Any], int]],
-    learners: list[Any],
-    *,
-    regime: str,
-    gamma: float,
-    n_classes: int,
-    relabel: str,
-    start: str,
-    seed: int,
-    votes: str = "label",
-    pool: str = "label",
-    step_size: float | None = None,
-) -> list[np.ndarray]:
-    """Algorithms 1 and 4, line by line, with projected gradient descent; returns D_t of every row."""
-    n_learners = len(learners)
-    step_size = gamma / np.sqrt(n_learners) if step_size is None else float(step_size)
-    ones = np.ones(n_classes)
-    distributions = []
-    for t, (x, label) in enumerate(rows):
-        cast: dict[str, list[np.ndarray]] = {"label": [], "distribution": []}
-        for learner in learners:
-            share = vote_shares(learner, x, n_classes)
-            cast["distribution"].append(share)
-            cast["label"].append(np.eye(n_classes)[int(np.argmax(share))])  # argmax takes the lowest index
-        distributions.append(project_sorted(sum(cast[pool]) / (gamma * n_learners)))  # line 4
-        y = np.eye(n_classes)[label]
-        if regime == "agnostic":
-            play = y.copy() if start == "label" else ones / n_classes
-        else:
-            play = 1.0 if start == "label" else 0.5
-        for i, learner in enumerate(learners):
-            draw = uniform(np.uint64(seed), RELABEL, t, i)
-            if regime == "agnostic" and relabel == "fractional":
-                for j in range(n_classes):
-                    if play[j] > 0.0:
-                        learner.learn_one(x, j, w=play[j])
-            elif regime == "agnostic":
-                learner.learn_one(x, int(np.searchsorted(np.cumsum(play), draw, side="right")), w=1.0)
-            elif relabel == "fractional":
-                if play > 0.0:
-                    learner.learn_one(x, label, w=play)
-            elif draw < play:
-                learner.learn_one(x, label, w=1.0)
-            if regime == "agnostic":  # line 9
-                gradient = (2 * cast[votes][i] - ones) / gamma - (2 * y - ones)
-                play = project_sorted(play - step_size * gradient)
-            else:
-                gradient = (2 * cast[votes][i] @ y - 1) / gamma - 1
-                play = float(np.clip(play - step_size * gradient, 0.0, 1.0))
-    return distributions
 
 
 def binary_boost(

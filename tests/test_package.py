@@ -1,4 +1,4 @@
-"""The surface: what is public, and what importing costs."""
+"""The surface: what is public, what importing costs, and what is said when a first call takes long."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import ocoboost
+from ocoboost import compiling
 
 
 def run_python(code: str) -> str:
@@ -44,3 +45,26 @@ def test_importing_a_booster_compiles_nothing():
 
 def test_the_version_comes_from_the_metadata():
     assert ocoboost.__version__[0].isdigit()
+
+
+class FakeTimer:
+    """A timer whose time is always up."""
+
+    daemon = False
+
+    def __init__(self, say):
+        self.start = say
+
+    def cancel(self):
+        """Too late."""
+
+
+def test_a_slow_first_compilation_is_announced_once(capsys, monkeypatch):
+    waits = []
+    monkeypatch.setattr(compiling.threading, "Timer", lambda seconds, say: waits.append(seconds) or FakeTimer(say))
+    done = [False]
+    for _ in range(2):
+        with compiling.announcing_compilation(done):
+            pass
+    assert waits == [2.0]
+    assert capsys.readouterr().err.count("compiling") == 1

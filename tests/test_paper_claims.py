@@ -12,8 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from river import tree
 
 import naive
+from boosters import relabelling
+from ocoboost import OnlineAgnosticBoostClassifier
+from ocoboost.bench import datasets
 from ocoboost.cascade.cascade import Cascade
 from ocoboost.cascade.regimes import AGNOSTIC, REALIZABLE, Regime, gradient_row
 from ocoboost.oco.domains import Simplex, UnitInterval
@@ -129,6 +133,9 @@ class Scripted:
         self.votes = votes  # (rows, learners)
         self.taught = np.zeros((*votes.shape, 2))
 
+    def prepare(self, block, *, learning):
+        return block
+
     def vote_and_learn(self, learner, block, label_weights, out):
         self.taught[:, learner] = label_weights
         out[:] = np.eye(out.shape[1])[self.votes[:, learner]]
@@ -153,25 +160,14 @@ def test_with_two_classes_algorithm_1_is_the_binary_booster_of_brukhim_et_al(gam
     )
 
     script = Scripted(votes)
-    cascade = Cascade(
-        regime=Regime(AGNOSTIC),
-        gamma=gamma,
-        n_learners=n_learners,
-        relabel=relabel,
-        votes="label",
-        pool="label",
-        start="uniform",
-        player="gradient",
-        step_size=None,
-        seed=seed,
-    )
-    pooled = cascade.learn(script, range(n_rows), labels, np.ones(n_rows), n_classes=2, first_row=0)
+    cells = relabelling(AGNOSTIC, gamma=gamma, n_learners=n_learners, relabel=relabel, seed=seed)
+    answers = Cascade(cells, script).learn(range(n_rows), labels, np.ones(n_rows), n_classes=2, first_row=0)
     if relabel == "fractional":
         true_share = script.taught[np.arange(n_rows), :, labels]
         np.testing.assert_allclose(true_share, (1 + plays) / 2, atol=1e-12)
     else:
         np.testing.assert_array_equal(2 * script.taught.argmax(axis=2) - 1, taught)
-    np.testing.assert_allclose(cascade.answer(pooled).distributions[:, 1], chance, atol=1e-12)
+    np.testing.assert_allclose(answers.distributions[:, 1], chance, atol=1e-12)
 
 
 def adversarial(plays: np.ndarray, label: int, k: int) -> int:
@@ -198,7 +194,7 @@ def vote_sequences(k: int, n: int) -> dict[str, object]:
 
 def measured_regret(player, regime, *, gamma, k, n, start, votes, step):
     game = regime.game(gamma=gamma, n_classes=k, n_learners=n)
-    point = regime.starts(game, np.zeros(1, dtype=np.int64), start=start, is_entropic=player.is_entropic)[0]
+    point = regime.starts(k, start=start, is_entropic=player.is_entropic, centre=game.domain.centre())[0]
     paper_step = step == "paper" and player.uses_paper_step
     step_size = gamma / np.sqrt(n) if paper_step else player.optimal_step(game, point)
     plays = point[None, :].copy()
@@ -245,7 +241,8 @@ def test_regret_bounds_hold_for_any_gradients_within_the_games_limits(name, star
     if min(game.gradient_bound, game.gradient_range) < 1e-6:
         return  # nothing is at stake
     regime = Regime(REALIZABLE if domain.is_interval else AGNOSTIC)
-    point = regime.starts(game, np.zeros(1, dtype=np.int64), start=start, is_entropic=player.is_entropic)[0]
+    n_classes = max(domain.dimension, 2)
+    point = regime.starts(n_classes, start=start, is_entropic=player.is_entropic, centre=domain.centre())[0]
     step_size = player.optimal_step(game, point)
     plays = point[None, :].copy()
     memory = player.begin(domain, plays)
@@ -260,8 +257,8 @@ def test_regret_bounds_hold_for_any_gradients_within_the_games_limits(name, star
 
 @pytest.mark.parametrize("start", ["uniform", "label"])
 @pytest.mark.parametrize("name", PLAYER_NAMES)
-def test_bounds_hold_on_the_votes_of_real_trees(name, start):
-    votes, labels = tree_votes()
+def test_bounds_hold_on_the_votes_of_real_trees(name, start, tree_votes):
+    votes, labels = tree_votes
     for regime in (Regime(AGNOSTIC), Regime(REALIZABLE)):
         for row in range(0, len(votes), 5):
             # The game is symmetric in the labels, so the true one may be called 0.
@@ -272,17 +269,14 @@ def test_bounds_hold_on_the_votes_of_real_trees(name, start):
             assert regret <= bound * (1 + 1e-12)
 
 
+@pytest.fixture(scope="module")
 def tree_votes() -> tuple[np.ndarray, np.ndarray]:
     """The votes (rows, learners) of boosted River trees on the Segment stream, and its labels."""
-    from river import tree
-
-    from ocoboost import OnlineAgnosticBoostClassifier
-    from ocoboost.bench import datasets
-
     rows = datasets.shuffled(datasets.load("segment"), 1)[:150]
-    model = OnlineAgnosticBoostClassifier(tree.HoeffdingTreeClassifier(max_depth=1), n_learners=10, gamma=0.3, seed=1)
+    stump = tree.HoeffdingTreeClassifier(max_depth=1)
+    model = OnlineAgnosticBoostClassifier(stump, n_learners=10, gamma=0.3, start="label", seed=1)
     model.learn_many([x for x, _ in rows], [y for _, y in rows])
-    state = model._state
+    state = model.state_
     block = [x for x, _ in rows]
     votes = np.empty((len(rows), len(state.labels)))
     columns = []

@@ -13,12 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from boosters import relabelling
 from ocoboost import FiniteExperts, LittlestoneExperts, MatrixExperts, StumpExperts
 from ocoboost.cascade.cascade import Cascade
-from ocoboost.cascade.regimes import AGNOSTIC, Regime
+from ocoboost.cascade.regimes import AGNOSTIC
+from ocoboost.data.schema import Block, Schema
+from ocoboost.data.tables import read_rows
 from ocoboost.learners.experts.hypotheses import WeightMatrixClass
 from ocoboost.learners.experts.rates import LearningRate, competitive_bound, competitive_ratio
 from ocoboost.learners.experts.stumps import StumpClass
+from toy_learners import Witness
 
 TABLE = [[0, 1, 2, 2], [0, 0, 2, 1], [1, 1, 1, 1], [2, 2, 0, 0], [0, 1, 2, 0]]
 
@@ -42,7 +46,7 @@ def run(learner, points, choose):
     """Votes on rows whose label weights are chosen after each vote; and the most that a member gains of the first."""
     ensemble = learner.make_ensemble(1, seed=0)
     rows = [{"a": float(point), "one": 1.0} for point in points]
-    block = ensemble.prepare(piece(rows), learning=True)
+    block = ensemble.prepare(block_of(rows), learning=True)
     votes, taught = np.empty((len(rows), 3)), np.empty((len(rows), 3))
     for row in range(len(rows)):
         here = block[row : row + 1] if not hasattr(block, "kept") else [block[row]]
@@ -54,10 +58,7 @@ def run(learner, points, choose):
     return votes, taught, lambda n: known.best_in_class(X[:n], taught[:n]).value, ensemble
 
 
-def piece(rows):
-    from ocoboost.data.schema import Block, Schema
-    from ocoboost.data.tables import read_rows
-
+def block_of(rows):
     read, schema = read_rows(rows), Schema()
     for additions in schema.plan(read).values():
         schema.apply(additions)
@@ -204,22 +205,17 @@ def test_appendix_d_infinite_classes_pay_for_their_dimension(points, data):
     assert mistakes <= papers + 1e-9
 
 
-class Recorded:
-    """An ensemble that remembers what was voted and taught."""
+class Scripted:
+    """An ensemble that votes as it is told: by learner, one distribution per row."""
 
-    takes_weights, max_classes = True, None
+    def __init__(self, votes):
+        self.votes = votes
 
-    def __init__(self, ensemble, votes=None):
-        self.ensemble, self.script, self.name = ensemble, votes, "recorded"
-        self.votes, self.taught = [], []
+    def prepare(self, block, *, learning):
+        return block
 
     def vote_and_learn(self, learner, block, label_weights, out):
-        if self.script is None:
-            self.ensemble.vote_and_learn(learner, block, label_weights, out)
-        else:
-            out[:] = self.script[learner]
-        self.votes.append(out.copy())
-        self.taught.append(label_weights.copy())
+        out[:] = self.votes[learner]
 
 
 def test_lemma_expectation():
@@ -230,20 +226,21 @@ def test_lemma_expectation():
     sqrt(2 n ln(60 / a)) with probability at most a = 1e-6.
     """
     n_rows, n_learners, k = 60, 8, 3
-    options = {"regime": Regime(AGNOSTIC), "gamma": 0.4, "n_learners": n_learners, "votes": "label", "pool": "label"}
-    options |= {"start": "uniform", "player": "gradient", "step_size": None}
+    options = {"gamma": 0.4, "n_learners": n_learners}
     sums = []
     for seed in range(30):
         rng = np.random.default_rng(seed)
         X, labels = rng.random((n_rows, 2)), rng.integers(k, size=n_rows)
         experts = StumpExperts(n_cells=4, votes="random").make_ensemble(n_learners, seed)
-        block = experts.prepare(piece([{"a": a, "b": b} for a, b in X.tolist()]), learning=True)
-        drawn = Recorded(experts)
-        Cascade(relabel="random", seed=seed, **options).learn(drawn, block, labels, np.ones(n_rows), k, 0)
+        block = block_of([{"a": a, "b": b} for a, b in X.tolist()])
+        drawn = Witness(experts)
+        cells = relabelling(AGNOSTIC, relabel="random", seed=seed, **options)
+        Cascade(cells, drawn).learn(block, labels, np.ones(n_rows), k, 0)
         # Plays follow from the votes alone: fractional relabelling of the same votes shows them.
-        played = Recorded(None, votes=drawn.votes)
-        Cascade(relabel="fractional", seed=seed, **options).learn(played, block, labels, np.ones(n_rows), k, 0)
-        votes, plays, taught = np.array(drawn.votes), np.array(played.taught), np.array(drawn.taught)
+        played = Witness(Scripted(drawn.votes))
+        cells = relabelling(AGNOSTIC, relabel="fractional", seed=seed, **options)
+        Cascade(cells, played).learn(block, labels, np.ones(n_rows), k, 0)
+        votes, plays, taught = (np.array(list(kept.values())) for kept in (drawn.votes, played.taught, drawn.taught))
         assert set(np.unique(taught)) == {0.0, 1.0}
         sums.append(float(((taught - plays) * votes).sum()))
     n_cells = n_rows * n_learners

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from boosters import relabelling
 from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier, StumpExperts
 from ocoboost.bench import synthetic
 from ocoboost.cascade.cascade import Cascade
@@ -171,6 +172,9 @@ class Fitted:
         self.rng = np.random.default_rng(seed)
         self.votes, self.taught = [], []
 
+    def prepare(self, block, *, learning):
+        return block
+
     def vote_and_learn(self, learner, block, label_weights, out):
         mass = label_weights.sum(axis=1)
         counts = self.rng.multinomial(self.n_drawn, mass / mass.sum()) if mass.sum() > 0 else np.zeros(len(mass))
@@ -184,14 +188,11 @@ def batch(regime, hypotheses, stream, seed, *, gamma, n_learners, n_samples=200,
     rows = synthetic.load(stream, n_samples, seed).rows
     X = np.array([list(x.values()) for x, _ in rows])
     labels = np.array([CLASSES.index(y) for _, y in rows])
-    cascade = Cascade(Regime(regime), gamma, n_learners, "random", "label", "label", "uniform", "gradient", None, seed)
-    if regime == REALIZABLE:  # rows are drawn with probabilities proportional to the plays themselves
-        cascade = Cascade(
-            Regime(regime), gamma, n_learners, "fractional", "label", "label", "uniform", "gradient", None, seed
-        )
+    relabel = "fractional" if regime == REALIZABLE else "random"  # there rows are drawn in proportion to the plays
+    cells = relabelling(regime, gamma=gamma, n_learners=n_learners, relabel=relabel, seed=seed)
     learners = Fitted(hypotheses, n_drawn, seed)
-    pooled = cascade.learn(learners, X, labels, np.ones(n_samples), 3, 0)
-    chances = cascade.answer(pooled).distributions[np.arange(n_samples), labels]
+    answers = Cascade(cells, learners).learn(X, labels, np.ones(n_samples), n_classes=3, first_row=0)
+    chances = answers.distributions[np.arange(n_samples), labels]
     best = hypotheses.best_in_class(X, np.eye(3)[labels]).value / n_samples
     return X, labels, learners, 2 * chances.mean() - 1, 2 * best - 1
 

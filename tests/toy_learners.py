@@ -6,6 +6,7 @@ import math
 import random
 from typing import Any
 
+import numpy as np
 from river import base
 
 
@@ -69,3 +70,25 @@ class Fragile(Bins):
         if x.get("bomb"):
             raise ZeroDivisionError("tick")
         super().learn_one(x, y, w=w)
+
+
+class Witness:
+    """Stands in front of an ensemble and writes down what its learners vote and are taught, learner by learner.
+
+    It hides that an ensemble is native, so a cascade takes its rows by parts.
+    """
+
+    def __init__(self, ensemble: Any) -> None:
+        self.ensemble = ensemble
+        self.votes: dict[int, list[np.ndarray]] = {}  # by learner: one distribution per row
+        self.taught: dict[int, list[np.ndarray]] = {}  # label weights
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "ensemble":  # copying asks before there is one
+            raise AttributeError(name)
+        return getattr(self.ensemble, name)
+
+    def vote_and_learn(self, learner: int, rows: Any, label_weights: np.ndarray, out: np.ndarray) -> None:
+        self.ensemble.vote_and_learn(learner, rows, label_weights, out)
+        self.taught.setdefault(learner, []).extend(label_weights.copy())
+        self.votes.setdefault(learner, []).extend(out.copy())

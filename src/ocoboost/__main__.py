@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
+
+NEEDED = ("jinja2", "matplotlib", "pyarrow", "rich", "typer")  # the extra ``cli``
 
 
 def main() -> None:
     """Run the command line, or say how to install what it needs."""
-    try:
-        from ocoboost.cli import app
-    except ModuleNotFoundError as error:
-        if error.name not in ("jinja2", "matplotlib", "rich", "typer"):
-            raise
-        print("The command line needs more packages: pip install 'ocoboost[cli]'", file=sys.stderr)
-        raise SystemExit(2) from None
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        names = ", ".join(missing)
+        print(f"ocoboost: missing packages ({names}); install them with: pip install 'ocoboost[cli]'", file=sys.stderr)
+        raise SystemExit(2)
+    from ocoboost.cli import app
+
     app()
 
 

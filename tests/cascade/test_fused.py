@@ -1,4 +1,4 @@
-"""The fused kernels against the loop by parts, which shares no cell with them, and against votes counted by hand."""
+"""The fused kernels against the loop by parts, to the bit, and against votes counted by hand."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ocoboost import (
     OnlineRealizableBoostClassifier,
 )
 from ocoboost.bench import datasets
-from ocoboost.cascade.cascade import Cascade
-from ocoboost.cascade.weighting import Rival
+from ocoboost.data import tables
 from ocoboost.data.schema import Block
 from strategies import PLAYER_NAMES
+from toy_learners import Witness
 
 ROWS = datasets.shuffled(datasets.balance(), 3)[:150]
 X, LABELS = [x for x, _ in ROWS], [y for _, y in ROWS]
@@ -27,21 +27,27 @@ BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier]
 
 
 def run(model):
-    """Everything that was answered on the way, and what the trees know in the end."""
-    seen = []
-    model._learn(
-        *model._read(X, LABELS, None),
-        see=lambda _, answers: seen.extend(zip(answers.distributions.tolist(), answers.shares.tolist(), strict=True)),
-    )
-    return seen, [array.tobytes() for array in model._state.engine.cascades[0].ensemble.trees]
+    """Everything that was answered on the way, and what the booster and its trees know in the end."""
+    answers = [
+        (answered.labels, answered.distributions.tolist(), answered.vote_shares.tolist())
+        for answered in model.prequential(X, LABELS)
+    ]
+    cascade = model.state_.engine.cascades[0]
+    assert cascade.ensemble.trees.n_nodes.max() > 1
+    learned = [array.tobytes() for array in cascade.ensemble.trees]
+    return answers, learned, {name: array.tobytes() for name, array in cascade.cells.state().items()}
 
 
-def both_ways(model, monkeypatch):
+def both_ways(model):
+    """What ``run`` gives in one kernel and by parts."""
     other = model.clone()
-    fused = run(model)
-    monkeypatch.setattr(Cascade, "learn", Cascade.learn_by_parts)
-    monkeypatch.setattr(Rival, "learn", Rival.learn_by_parts)
-    return fused, run(other)
+    state = other.fresh_state(model.seed)
+    cascade = state.engine.cascades[0]
+    cascade.ensemble = Witness(cascade.ensemble)
+    other.state_ = state
+    by_parts = run(other)
+    assert sorted(cascade.ensemble.votes) == list(range(model.n_learners))  # it was by parts
+    return run(model), by_parts
 
 
 @pytest.mark.parametrize("pool", KINDS)
@@ -49,22 +55,24 @@ def both_ways(model, monkeypatch):
 @pytest.mark.parametrize("learner", TREES)
 @pytest.mark.parametrize("player", PLAYER_NAMES)
 @pytest.mark.parametrize("booster", BOOSTERS)
-def test_one_kernel_is_the_loop_by_parts(booster, player, learner, votes, pool, monkeypatch):
+def test_one_kernel_is_the_loop_by_parts(booster, player, learner, votes, pool):
     options = {"player": player, "votes": votes, "pool": pool, "n_learners": 6, "gamma": 0.5, "seed": 1}
-    model = booster(TREES[learner], classes=["B", "L", "R"], **options)
-    (fused, fused_trees), (by_parts, trees) = both_ways(model, monkeypatch)
-    np.testing.assert_allclose(fused, by_parts, atol=1e-12)
-    assert fused_trees == trees
-    assert min(sum(shares) for _, shares in fused) == pytest.approx(1.0)
+    fused, by_parts = both_ways(booster(TREES[learner], classes=["B", "L", "R"], **options))
+    assert fused == by_parts
+    answers, *_ = fused
+    assert min(sum(shares) for *_, rows in answers for shares in rows) == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("mode", [None, "paper", "original"])
 @pytest.mark.parametrize("learner", TREES)
 @pytest.mark.parametrize("booster", [OnlineMBBMClassifier, AdaBoostOLMClassifier])
-def test_the_rivals_kernel_is_their_loop_by_parts(booster, learner, monkeypatch):
-    model = booster(TREES[learner], n_learners=6, classes=["B", "L", "R"], seed=1)
-    (fused, fused_trees), (by_parts, trees) = both_ways(model, monkeypatch)
-    assert (fused, fused_trees) == (by_parts, trees)
-    assert min(sum(shares) for _, shares in fused) == pytest.approx(1.0)
+def test_one_kernel_is_the_loop_by_parts_for_the_baselines_too(booster, learner, mode):
+    model = booster(TREES[learner], n_learners=6, mode=mode, seed=1)
+    fused, by_parts = both_ways(model)
+    assert fused == by_parts
+    answers, _, learned = fused
+    assert set(learned) == ({"alphas", "mistakes"} if booster is AdaBoostOLMClassifier else set())
+    assert min(sum(shares) for *_, rows in answers[1:] for shares in rows) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("pool", KINDS)
@@ -72,8 +80,8 @@ def test_the_rivals_kernel_is_their_loop_by_parts(booster, learner, monkeypatch)
 def test_polled_votes_are_those_of_every_tree(learner, pool):
     model = OnlineAgnosticBoostClassifier(TREES[learner], gamma=0.5, n_learners=6, pool=pool, seed=1)
     model.learn_many(X, LABELS)
-    state, ensemble = model._state, model._state.engine.cascades[0].ensemble
-    block = ensemble.prepare(Block(model._read_rows(X), state.schema), learning=False)
+    state, ensemble = model.state_, model.state_.engine.cascades[0].ensemble
+    block = ensemble.prepare(Block(tables.read_rows(X), state.schema), learning=False)
     votes = np.empty((len(X), 3))
     expected = np.zeros((len(X), 3))
     for number in range(6):

@@ -1,4 +1,4 @@
-"""The commands that run studies: what they print and write, that they repeat themselves, and what Ctrl-C leaves."""
+"""``reproduce`` and ``compare``: what they print and write, that they are repeatable, and what Ctrl-C leaves."""
 
 from __future__ import annotations
 
@@ -42,10 +42,8 @@ def test_reproduce_gives_the_same_numbers_twice_and_remembers_them(tmp_path):
     assert [cells.pop("report") for cells in found] == [str(tmp_path / n / "report.html") for n in ("one", "two")]
     assert found[0] == found[1]
     assert {cell["booster"] for cell in found[0]["cells"]} == set(reproduce.TITLES)
-    began = time.perf_counter()
     again = invoke(*QUICK, "--seed", 3, "--out", tmp_path / "one")
-    assert time.perf_counter() - began < 30.0  # 18 runs are read, and a report is drawn
-    assert "18 of 18 runs are in" in again.stderr
+    assert "18 of 18 runs found in" in again.stderr
     assert "Balance" in again.stdout
     assert "84.4" in again.stdout  # the paper's
     assert "Report:" in again.stdout
@@ -101,7 +99,7 @@ def test_ctrl_c_keeps_what_is_finished_and_a_rerun_goes_on(tmp_path):
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "the same command goes on from there" in errors
+    assert "the same command resumes" in errors
     assert "Traceback" not in errors
     n_kept = len(Store(kept).results)
     assert 3 <= n_kept < 80
@@ -118,11 +116,11 @@ def test_ctrl_c_keeps_what_is_finished_and_a_rerun_goes_on(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["reproduce", "--datasets", "iris"], "--datasets: must be among balance, cars, landsat"),
+        (["reproduce", "--datasets", "iris"], "--datasets: 'iris' is not one of balance, cars, landsat"),
         (["reproduce", "--jobs", "0"], "--jobs: must be -1 or at least 1, got 0"),
         (["reproduce", "--seed", "-1"], "'--seed'"),
-        (["compare", "--models", "magic"], "--models: must be among boost, boost-stumps, agnostic"),
-        (["compare", "--noise", "2"], "--noise: must be numbers from 0 to 1"),
+        (["compare", "--models", "magic"], "--models: 'magic' is not one of "),
+        (["compare", "--noise", "2"], "--noise: must be comma-separated numbers from 0 to 1"),
         (["compare", "--noise", "much"], "got 'much'"),
         (["compare", "--datasets", "nowhere"], "'nowhere' is not one of balance"),
         (["nothing"], "No such command 'nothing'"),
@@ -157,7 +155,7 @@ def test_the_datasets_are_listed(monkeypatch):
     text = invoke("datasets", "--check").stdout
     assert "Siegler" in text
     assert "CC BY 4.0" in text
-    assert text.count("agrees") == 6
+    assert text.count("checksum correct") == 6
     assert "missing:" in text
 
 

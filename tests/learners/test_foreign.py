@@ -80,7 +80,7 @@ def test_weights_reach_estimators_that_declare_sample_weight():
     model = OnlineAgnosticBoostClassifier(GaussianNB(), n_learners=2, gamma=0.5, classes=["L", "B", "R"])
     model.learn_many(array, Y, w=np.linspace(0.5, 1.5, len(Y)))
     assert model.relabel_ == "fractional"
-    taught = model._state.engine.cascades[0].ensemble.learners[0].class_count_.sum()
+    taught = model.state_.engine.cascades[0].ensemble.learners[0].class_count_.sum()
     assert taught == pytest.approx(np.linspace(0.5, 1.5, len(Y)).sum())
 
 

@@ -30,6 +30,7 @@ def rows(hypothesis_class, n_rows, rng):
     return np.where(rng.random(X.shape) < 0.3, rng.choice(edges, X.shape), X)  # on the boundary, too
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("stumps", SMALL_STUMPS, ids=str)
 def test_the_best_stump_is_the_best_of_all_members(stumps):
     members = list(stumps.members())
@@ -60,6 +61,7 @@ def test_a_missing_value_is_below_every_threshold():
     assert best(X).tolist() == [1, 1, 0]
 
 
+@pytest.mark.kernels
 @given(st.integers(1, 2), st.integers(1, 3), st.integers(1, 3), st.integers(0, 2**32 - 1))
 def test_the_best_matrix_is_the_best_of_all_members(d, k, n_levels, seed):
     rng = np.random.default_rng(seed)

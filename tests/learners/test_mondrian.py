@@ -14,6 +14,8 @@ from river import forest, tree
 from mondrian_twin import Draws, Tree
 from ocoboost import MondrianTrees, OnlineAgnosticBoostClassifier
 from ocoboost.bench import datasets
+from ocoboost.data.schema import Block, Schema
+from ocoboost.data.tables import read_rows
 
 
 def stream(n_rows=300, seed=0, n_classes=3, missing=0.0):
@@ -26,6 +28,7 @@ def stream(n_rows=300, seed=0, n_classes=3, missing=0.0):
     return rows
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("split_pure", [False, True])
 @pytest.mark.parametrize("aggregate", [False, True])
 def test_the_twin_is_rivers_tree(split_pure, aggregate):
@@ -44,6 +47,7 @@ def test_the_twin_is_rivers_tree(split_pure, aggregate):
     assert twin.n_nodes == theirs._n_nodes > 50
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("smoothing", [0.0, 2.0])
 @pytest.mark.parametrize("aggregate", [False, True])
 @pytest.mark.parametrize("scale", ["none", "range"])
@@ -58,17 +62,15 @@ def test_the_kernels_are_the_twin(smoothing, aggregate, scale, options):
             assert model.predict_proba_one(x) == pytest.approx(twin.vote(x, model.classes_), abs=1e-9)
         model.learn_one(x, y, w=weight)
         twin.learn(x, {y: weight}, model.classes_)
-    n_nodes = model._state.engine.cascades[0].ensemble.trees.n_nodes[0]
+    n_nodes = model.state_.engine.cascades[0].ensemble.trees.n_nodes[0]
     assert n_nodes == twin.n_nodes
     assert n_nodes <= options.get("max_nodes", math.inf)
 
 
+@pytest.mark.kernels
 def test_soft_labels_are_the_twins():
     model = MondrianTrees(smoothing=1.0, scale="none", seed=3)
     ensemble = model.make_ensemble(1, seed=3)
-    from ocoboost.data.schema import Block, Schema
-    from ocoboost.data.tables import read_rows
-
     rows = [x for x, _ in stream(120)]
     schema = Schema()
     for additions in schema.plan(read_rows(rows)).values():
@@ -114,7 +116,7 @@ def test_text_is_cut_category_by_category():
     model = MondrianTrees(n_learners=20, split_pure=True, seed=1)
     predictions = model.predict_learn_many([x for x, _ in cars], [y for _, y in cars])
     assert np.mean([p == y for p, (_, y) in zip(predictions, cars, strict=True)][450:]) > 0.8
-    ensemble = model._state.engine.cascades[0].ensemble
+    ensemble = model.state_.engine.cascades[0].ensemble
     assert set(np.unique(ensemble.trees.boxes[~np.isnan(ensemble.trees.boxes)])) == {0.0, 1.0}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,6 +27,7 @@ def is_normal(number):
     return 2.0**-257 <= number[0] < 2.0**256
 
 
+@pytest.mark.kernels
 @given(wide, wide)
 def test_sums_and_products_are_those_of_fractions(a, b):
     total, product = wide_add(*a, *b), wide_multiply(*a, *b)
@@ -38,12 +40,14 @@ def test_sums_and_products_are_those_of_fractions(a, b):
     assert math.isclose(wide_ratio(*small, *large), quotient, rel_tol=1e-15, abs_tol=2.0**-512)
 
 
+@pytest.mark.kernels
 @given(wide)
 def test_zero_adds_nothing(a):
     assert wide_add(*a, 0.0, NOTHING) == a
     assert wide_add(0.0, NOTHING, *a) == a
 
 
+@pytest.mark.kernels
 @given(st.integers(-40_000, 40_000), st.integers(0, 8))
 def test_exp_keeps_its_digits_far_from_one(whole, eighths):
     x = whole + eighths / 8  # exact, so that all error is exp's own

@@ -16,9 +16,12 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
+from boosters import mixture
 from ocoboost import (
     AdaBoostOLMClassifier,
+    HoeffdingTrees,
     OnlineAgnosticBoostClassifier,
+    OnlineBoostClassifier,
     OnlineMBBMClassifier,
     OnlineRealizableBoostClassifier,
 )
@@ -26,6 +29,7 @@ from ocoboost.errors import BrokenModelError, InvalidInputError, InvalidParamete
 from toy_learners import Bins, Fragile, Weightless
 
 BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier]
+EVERY = [*BOOSTERS, mixture]
 GOOD = {"a": 1.0, "b": 2.0}
 
 
@@ -82,14 +86,43 @@ def test_bad_parameters(booster, parameters, message):
     assert pickle.dumps(model) == before
 
 
-@pytest.mark.parametrize("booster", [OnlineRealizableBoostClassifier, OnlineMBBMClassifier, AdaBoostOLMClassifier])
-def test_only_the_agnostic_booster_chooses_its_learner(booster):
+OF_THE_MIXTURE = [
+    ({"budget": 0}, "budget must be a whole number of at least 1.*, got 0"),
+    ({"budget": 2.5}, "budget must be a whole number of at least 1.*, got 2.5"),
+    ({"gammas": []}, r"gammas must be None or a sequence of numbers in \(0, 1\], got \[\] \(smaller means weaker"),
+    ({"gammas": [0.5, 0.0]}, r"gammas must be None or a sequence of numbers in \(0, 1\], got \[0.5, 0.0\]"),
+    ({"gammas": [0.5, 1.5]}, "gammas must be"),
+    ({"gammas": [float("nan")]}, "gammas must be"),
+    ({"gammas": 0.5}, "gammas must be None or a sequence"),
+    ({"gammas": "auto"}, "gammas must be None or a sequence"),
+    ({"max_size": 0}, "max_size must"),
+    ({"n_jobs": 0}, "n_jobs must be -1, or be a whole number"),
+    ({"seed": -1}, "seed must be None"),
+    ({"classes": ["a", "a"]}, "classes must be None or a sequence of distinct labels"),
+    ({"learner": "tree"}, "learner must be a classifier that can learn online.*got 'tree'"),
+    ({"learner": HoeffdingTrees}, "pass an instance, not a class"),
+    ({"learner": GaussianNB()}, "classes must name two or more labels for a scikit-learn learner, got None"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), OF_THE_MIXTURE)
+def test_bad_parameters_of_the_mixture(parameters, message):
+    model = OnlineBoostClassifier(**parameters)
+    before = pickle.dumps(model)
+    for call in (model.check_parameters, lambda: model.learn_one(GOOD, "x"), lambda: model.predict_one(GOOD)):
+        with pytest.raises(InvalidParameterError, match=f"^OnlineBoostClassifier: .*{message}"):
+            call()
+    assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize("booster", [*BOOSTERS, OnlineMBBMClassifier, AdaBoostOLMClassifier])
+def test_only_the_mixture_chooses_its_learner(booster):
     with pytest.raises(InvalidParameterError, match=f"^{booster.__name__}: learner must be a classifier.*got 'auto'"):
         booster("auto").learn_one(GOOD, "x")
 
 
 BLOCKS = [
-    ([GOOD], ["x", "y"], None, "there are 1 rows in X and 2 in y; give y one entry per row"),
+    ([GOOD], ["x", "y"], None, "X has 1 rows and y has 2 entries; give y one entry per row"),
     ([GOOD, {"a": float("inf")}], ["x", "y"], None, "column 'a' at row 1 is inf, which is not a finite number"),
     (np.array([[1.0, -np.inf]]), ["x"], None, "column 1 at row 0 is -inf"),
     ([{"a": 10**400}], ["x"], None, "column 'a' at row 0"),
@@ -99,7 +132,7 @@ BLOCKS = [
     (np.array([["2020-01-01"]], dtype="M8[ns]"), ["x"], None, "convert dates to numbers"),
     ([{"a": np.datetime64("2020-01-01", "ns")}], ["x"], None, "a datetime64; features are numbers"),
     (pl.LazyFrame({"a": [1]}), ["x"], None, "collect a lazy frame"),
-    (pa.table([[1], [2]], names=["a", "a"]), ["x"], None, "column names must be distinct"),
+    (pa.table([[1], [2]], names=["a", "a"]), ["x"], None, "duplicate column names"),
     ([GOOD], {"x"}, None, "y must hold one label per row, got set"),
     ([GOOD], ["x"], [10**400], "weight at row 0"),
     ([GOOD], ["x"], pd.DataFrame({1: [1.0]}), "w must be a number, or one number per row"),
@@ -117,13 +150,13 @@ BLOCKS = [
     ([GOOD, GOOD], ["x", "y"], [1.0, float("nan")], "weight at row 1 is nan"),
     ([GOOD], ["x"], [float("inf")], "weight at row 0 is inf"),
     ([GOOD], ["x"], ["1"], "weight at row 0 is '1'"),
-    ([GOOD], ["x"], [1.0, 1.0], "there are 1 rows in X and 2 in w; give w one entry per row"),
+    ([GOOD], ["x"], [1.0, 1.0], "X has 1 rows and w has 2 entries; give w one entry per row"),
     ([GOOD], ["x"], "1", "w must be a number, or one number per row"),
     (GOOD, ["x"], None, "X must be a table of rows, got one dict"),
-    ([GOOD, 5], ["x", "y"], None, "row 1 is 5, but the rows before it are dicts; make it one too"),
+    ([GOOD, 5], ["x", "y"], None, "row 1 is 5, but the rows before it are dicts; make it a dict"),
     (np.zeros(3), ["x"] * 3, None, r"X must be a two-dimensional array.*shape \(3,\)"),
     ([[1.0], [1.0, 2.0]], ["x"] * 2, None, r"X must be a two-dimensional array.*shape \(2,\) and type object"),
-    (pd.DataFrame([[1, 2]], columns=["a", "a"]), ["x"], None, "column names must be distinct"),
+    (pd.DataFrame([[1, 2]], columns=["a", "a"]), ["x"], None, "duplicate column names"),
     (np.zeros(2, dtype=[("a", float)]), ["x"] * 2, None, "X must be a two-dimensional array"),
     (None, ["x"], None, "X must be a two-dimensional array"),
     ("text", ["x"], None, "X must be a two-dimensional array"),
@@ -132,14 +165,14 @@ BLOCKS = [
 
 @pytest.mark.parametrize("used", [False, True], ids=["fresh", "used"])
 @pytest.mark.parametrize(("X", "y", "w", "message"), BLOCKS)
-@pytest.mark.parametrize("booster", BOOSTERS)
+@pytest.mark.parametrize("booster", EVERY)
 def test_a_block_with_one_bad_row_is_rejected_whole(booster, X, y, w, message, used):
     model = booster(Bins(), n_learners=2, seed=1)
     if used:
         model.learn_many([GOOD, {"a": 3.0, "c": "red"}], ["x", "y"])
     before = pickle.dumps(model)
-    for method in (model.learn_many, model.predict_learn_many):
-        with pytest.raises(InvalidInputError, match=f"^{booster.__name__}: .*{message}"):
+    for method in (model.learn_many, model.predict_learn_many, model.prequential):
+        with pytest.raises(InvalidInputError, match=f"^{type(model).__name__}: .*{message}"):
             method(X, y, w=w)
     assert pickle.dumps(model) == before
 
@@ -158,12 +191,12 @@ def test_a_block_with_one_bad_row_is_rejected_whole(booster, X, y, w, message, u
         (None, "x", 1.0),
     ],
 )
-@pytest.mark.parametrize("booster", BOOSTERS)
+@pytest.mark.parametrize("booster", EVERY)
 def test_learn_one_rejects_what_learn_many_rejects(booster, x, y, w):
     model = booster(Bins(), n_learners=2, seed=1)
     model.learn_one(GOOD, "x")
     before = pickle.dumps(model)
-    with pytest.raises(InvalidInputError, match=f"^{booster.__name__}: "):
+    with pytest.raises(InvalidInputError, match=f"^{type(model).__name__}: "):
         model.learn_one(x, y, w=w)
     assert pickle.dumps(model) == before
 
@@ -199,13 +232,14 @@ def test_an_unknown_label_names_the_classes():
     assert model.n_rows_ == 0
 
 
-@pytest.mark.parametrize("booster", BOOSTERS)
+@pytest.mark.parametrize("booster", EVERY)
 def test_a_third_class_is_refused_for_a_binary_learner(booster):
     model = booster(linear_model.LogisticRegression(), n_learners=2)
     model.learn_many([GOOD, GOOD], ["x", "y"])
     before = pickle.dumps(model)
     with pytest.raises(
-        InvalidInputError, match="label at row 1 is 'z', one more than the 2 labels that LogisticRegression tells apart"
+        InvalidInputError,
+        match="label at row 1 is 'z', one more than the 2 labels that LogisticRegression can tell apart",
     ):
         model.learn_many([GOOD, GOOD], ["x", "z"])
     assert pickle.dumps(model) == before
@@ -220,9 +254,9 @@ def test_weights_are_refused_for_a_learner_without_them():
     assert model.n_rows_ == 1
 
 
-@pytest.mark.parametrize("booster", BOOSTERS)
+@pytest.mark.parametrize("booster", EVERY)
 def test_a_learner_that_raises_is_named_and_the_model_refuses_to_go_on(booster):
-    model = booster(Fragile(), n_learners=3, seed=1, start="label")
+    model = booster(Fragile(), n_learners=3, seed=1, **({} if booster is mixture else {"start": "label"}))
     model.learn_many([GOOD, GOOD], ["x", "y"])
     with pytest.raises(
         WeakLearnerError, match=r"learner 0 \(Fragile\) raised ZeroDivisionError: tick while learning row 3"

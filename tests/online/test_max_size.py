@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from river import tree
 
-from ocoboost import HoeffdingTrees, MondrianTrees, OnlineAgnosticBoostClassifier
+from laws import learned
+from ocoboost import HoeffdingTrees, MondrianTrees, OnlineBoostClassifier
 from ocoboost.errors import InvalidParameterError
 
 RNG = np.random.default_rng(0)
@@ -20,16 +21,21 @@ def test_mondrian_trees_keep_to_their_memory_and_go_on_learning(max_size):
     model.learn_many(X, Y)
     free.learn_many(X, Y)
     assert model.memory_usage_ <= max_size * 2**20 < free.memory_usage_
-    weights = [ensemble.trees.class_weight.sum() for _, ensemble in model._state.members]
+    trees = model.state_.engine.cascades[0].ensemble.trees
+    weight, n_nodes = trees.class_weight.sum(), trees.n_nodes.copy()
     model.learn_many(X, Y)
-    assert [ensemble.trees.class_weight.sum() for _, ensemble in model._state.members] > weights
+    trees = model.state_.engine.cascades[0].ensemble.trees
+    assert trees.class_weight.sum() > weight
+    np.testing.assert_array_equal(trees.n_nodes, n_nodes)
+    assert model.memory_usage_ <= max_size * 2**20
 
 
 def test_the_mixture_shares_its_memory_out_by_the_appetite_of_its_trees():
-    model = OnlineAgnosticBoostClassifier(budget=20, max_size=1.0, seed=1)
+    model = OnlineBoostClassifier(budget=20, max_size=1.0, seed=1)
     model.learn_many(X, Y)
     assert model.memory_usage_ <= 2**20
-    shares = [ensemble.max_bytes / len(ensemble.trees.n_nodes) for _, ensemble in model._state.members]
+    ensembles = [cascade.ensemble for cascade in model.state_.engine.cascades]
+    shares = [ensemble.max_bytes / len(ensemble.trees.n_nodes) for ensemble in ensembles]
     mondrian, hoeffding = MondrianTrees.appetite, HoeffdingTrees.appetite
     unit = 2**20 / (12 * mondrian + 9 * hoeffding)
     assert shares == pytest.approx([unit * mondrian] * 3 + [unit * hoeffding] * 3)
@@ -37,23 +43,21 @@ def test_the_mixture_shares_its_memory_out_by_the_appetite_of_its_trees():
 
 
 def test_the_limit_does_not_depend_on_how_the_stream_is_cut():
-    models = [OnlineAgnosticBoostClassifier(budget=10, max_size=0.3, seed=1, n_jobs=jobs) for jobs in (1, 2)]
+    models = [OnlineBoostClassifier(budget=10, max_size=0.3, seed=1, n_jobs=jobs) for jobs in (1, 2)]
     models[0].learn_many(X, Y)
     for first in range(0, len(X), 171):
         models[1].learn_many(X[first : first + 171], Y[first : first + 171])
-    for one, two in zip(models[0]._state.members, models[1]._state.members, strict=True):
-        assert np.array_equal(one.ensemble.trees.n_nodes, two.ensemble.trees.n_nodes)
-        assert one.ensemble.trees.class_weight.tobytes() == two.ensemble.trees.class_weight.tobytes()
+    assert learned(models[0], []) == learned(models[1], [])
 
 
 @pytest.mark.parametrize("max_size", [0, -1.0, "1"])
 def test_sizes_out_of_range(max_size):
-    for model in (MondrianTrees(max_size=max_size), OnlineAgnosticBoostClassifier(max_size=max_size)):
+    for model in (MondrianTrees(max_size=max_size), OnlineBoostClassifier(max_size=max_size)):
         with pytest.raises(InvalidParameterError, match="max_size must"):
             model.learn_one({"a": 1.0}, "u")
 
 
 def test_foreign_learners_have_no_limit():
-    model = OnlineAgnosticBoostClassifier(tree.HoeffdingTreeClassifier(), gamma=0.5, max_size=1.0)
+    model = OnlineBoostClassifier(tree.HoeffdingTreeClassifier(), gammas=(0.5,), max_size=1.0)
     with pytest.raises(InvalidParameterError, match="only native trees can be limited"):
         model.learn_one({"a": 1.0}, "u")

@@ -34,7 +34,8 @@ def test_the_page_says_how_it_was_made_and_asks_for_nothing(report):
         "seed",
         "versions",
         "&lt;label&gt;",
-        "so far",
+        "cumulative",
+        "Confusion matrix",
         "Where the regret",
     ):
         assert words in page

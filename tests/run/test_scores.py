@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from river import metrics
 from sklearn import metrics as sk
 
-from ocoboost.run.scores import LEAST, MOST_POINTS, Curve, Scores
+from ocoboost.run.scores import LEAST, MOST_POINTS, Curve, MemberWeights, Scores
 
 rows = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.floats(0, 1)), min_size=1, max_size=60)
 
@@ -84,3 +84,17 @@ def test_the_curve_has_equal_windows_and_few_points(n_rows, n_block):
     for end, share in points:
         assert share == right[end - curve.window : end].mean()
     assert n_rows - (points[-1][0] if points else 0) == curve.n_open
+
+
+@given(st.lists(st.integers(1, 1024), min_size=1, max_size=2000))
+def test_weights_of_members_are_few_points_spread_over_the_whole_stream(blocks):
+    weights = MemberWeights()
+    ends = np.cumsum(blocks).tolist()
+    for end in ends:
+        weights.add(end, [float(end)])
+    rows = [n_rows for n_rows, _ in weights.points]
+    assert 0 < len(rows) < MOST_POINTS
+    assert set(rows) <= set(ends)
+    assert all(weight == [n_rows] for n_rows, weight in weights.points)
+    gaps = np.diff([0, *rows, ends[-1]])
+    assert gaps.max() <= max(blocks) + 4 * (ends[-1] / len(ends)) * max(1, 2 * len(ends) / MOST_POINTS)

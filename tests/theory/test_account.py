@@ -14,6 +14,7 @@ from ocoboost import (
     HoeffdingTrees,
     MondrianTrees,
     OnlineAgnosticBoostClassifier,
+    OnlineBoostClassifier,
     OnlineRealizableBoostClassifier,
     StumpExperts,
 )
@@ -25,7 +26,7 @@ from ocoboost.theory.classes import Constants, QuantileStumps
 from ocoboost.theory.replay import lessons
 from strategies import PLAYER_NAMES, streams
 from strategies import settings as booster_settings
-from toy_learners import Bins
+from toy_learners import Bins, Witness
 
 BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier]
 LEARNERS = [HoeffdingTrees(grace_period=5), MondrianTrees(), Bins()]
@@ -72,21 +73,7 @@ def test_the_parts_add_up_on_any_run_against_any_comparator(
     check_adds_up(account.report(Constants()))
 
 
-class Witness:
-    """Stands in front of an ensemble and writes down what its learners are taught."""
-
-    def __init__(self, ensemble):
-        self.ensemble = ensemble
-        self.taught = {}
-
-    def __getattr__(self, name):
-        return getattr(self.ensemble, name)
-
-    def vote_and_learn(self, learner, block, label_weights, out):
-        self.taught.setdefault(learner, []).append(label_weights.copy())
-        self.ensemble.vote_and_learn(learner, block, label_weights, out)
-
-
+@pytest.mark.kernels
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("relabel", ["fractional", "random"])
 @pytest.mark.parametrize("votes", ["label", "distribution"])
@@ -94,22 +81,22 @@ def test_a_replay_knows_to_the_bit_what_every_learner_was_taught(booster, relabe
     X, y = columns(synthetic.load("noisy", 80, seed=1).rows)
     model = booster(Bins(), n_learners=5, gamma=0.3, relabel=relabel, votes=votes, seed=2)
     account = model.account()
-    state = model._state
-    witness = Witness(state.engine.cascades[0].ensemble)
-    state.members[0] = state.members[0]._replace(ensemble=witness)
+    cascade = model.state_.engine.cascades[0]
+    witness = cascade.ensemble = Witness(cascade.ensemble)
     model.learn_many(X[:30], y[:30])
     for row in range(30, 80):
         model.learn_one(X[row], y[row])
-    stretches = list(account.record.stretches(0))
-    assert [stretch.rows.n_classes for stretch in stretches] == [1, 2, 3]
-    for learner, parts in enumerate(zip(*(lessons(state.members[0].cascade, s) for s in stretches), strict=True)):
-        told = [row for block in witness.taught[learner] for row in block]
-        ours = [row for part in parts for row in part.taught]
+    spans = list(account.record.spans(0))
+    assert [span.rows.n_classes for span in spans] == [1, 2, 3]
+    for learner, replayed in enumerate(zip(*(lessons(cascade.cells, span) for span in spans), strict=True)):
+        told = witness.taught[learner]
+        ours = [row for lesson in replayed for row in lesson.taught]
         assert len(told) == len(ours) == 80
         for one, other in zip(told, ours, strict=True):
             np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("relabel", ["fractional", "random"])
 @pytest.mark.parametrize("votes", ["label", "distribution"])
@@ -122,14 +109,14 @@ def test_a_tally_sums_what_the_lessons_say(booster, relabel, votes):
     account = model.account()
     weights = np.random.default_rng(1).random(60)
     model.learn_many(X, y, w=weights)
-    (stretch,) = account.record.stretches(0)
-    cascade, labels = account.record.cascades[0], stretch.rows.labels
+    (span,) = account.record.spans(0)
+    cells, labels = account.record.tapes[0].cells, span.rows.labels
     comparator = np.arange(60) % 4 - 1  # says nothing at times
-    tally = replay.tally(cascade, stretch, comparator)
+    tally = replay.tally(cells, span, comparator)
     said = np.vstack([np.eye(3), np.zeros(3)])[comparator]  # the last row for -1
     truth = np.eye(3)[labels]
     losses, slopes = np.zeros(60), np.zeros((60, 3) if booster is OnlineAgnosticBoostClassifier else (60, 1))
-    for sums, lesson in zip(tally.learner_sums, lessons(cascade, stretch), strict=True):
+    for sums, lesson in zip(tally.learner_sums, lessons(cells, span), strict=True):
         mass = lesson.taught.sum(axis=1)
 
         def gain(who, lesson):
@@ -162,10 +149,11 @@ def test_a_tally_sums_what_the_lessons_say(booster, relabel, votes):
     np.testing.assert_allclose(tally.player_regrets, losses - least, atol=1e-12)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
 def test_recording_changes_nothing_and_any_cut_gives_the_same_account(learner):
     X, y = columns(synthetic.load("noisy", 200, seed=1).rows)
-    choices = {"n_learners": 4, "gamma": 0.3, "seed": 2}
+    choices = {"n_learners": 4, "gamma": 0.3, "start": "label", "pool": "distribution", "seed": 2}
     models = [OnlineAgnosticBoostClassifier(learner, n_jobs=n_jobs, **choices) for n_jobs in (1, 1, 1, 2)]
     accounts = [model.account() for model in models[1:]]
     predictions = [model.predict_learn_many(X, y) for model in models[:2]]
@@ -179,10 +167,12 @@ def test_recording_changes_nothing_and_any_cut_gives_the_same_account(learner):
     assert reports[0] == reports[1] == reports[2]
 
 
+@pytest.mark.parametrize("pool", ["label", "distribution"])
 @pytest.mark.parametrize("booster", BOOSTERS)
-def test_the_accuracy_is_that_of_the_booster(booster):
+def test_the_accuracy_is_that_of_the_booster(booster, pool):
     stream = synthetic.load("noisy", 300, seed=1)
-    model = booster(HoeffdingTrees(), n_learners=5, gamma=0.3, classes=synthetic.RULE_CLASSES, seed=2)
+    options = {"start": "label", "pool": pool, "classes": synthetic.RULE_CLASSES, "seed": 2}
+    model = booster(HoeffdingTrees(), n_learners=5, gamma=0.3, **options)
     model.learn_many(*columns(stream.rows[:100]))
     account = model.account()  # in the middle of a stream
     chances = []
@@ -211,7 +201,7 @@ def test_the_best_of_a_class_is_the_comparator_with_least_mistakes():
 
 def test_a_mixture_has_an_account_for_every_member():
     X, y = columns(synthetic.load("noisy", 150, seed=1).rows)
-    model = OnlineAgnosticBoostClassifier(budget=10, seed=1)
+    model = OnlineBoostClassifier(budget=10, seed=1)
     account = model.account()
     before = model.member_weights_
     model.learn_many(X, y)
@@ -239,10 +229,14 @@ def test_an_account_survives_a_pickle_and_starts_over_after_reset():
         fresh.report()
 
 
-@pytest.mark.parametrize("parameters", [{"learner": HoeffdingTrees(), "gamma": 0.5, "n_learners": 3}, {"budget": 6}])
-def test_after_most_rows_no_more_is_kept(parameters):
+@pytest.mark.parametrize(
+    "model",
+    [OnlineAgnosticBoostClassifier(HoeffdingTrees(), n_learners=3, seed=1), OnlineBoostClassifier(budget=6, seed=1)],
+    ids=lambda model: type(model).__name__,
+)
+def test_after_most_rows_no_more_is_kept(model):
     X, y = columns(synthetic.load("noisy", 90, seed=1).rows)
-    model = OnlineAgnosticBoostClassifier(seed=1, **parameters)
+    model = model.clone()
     account = model.account(most_rows=40)
     for first in range(0, 90, 30):
         model.learn_many(X[first : first + 30], y[first : first + 30])

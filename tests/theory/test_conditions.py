@@ -279,7 +279,7 @@ def test_the_batch_agnostic_condition_asks_for_slack_if_the_class_holds_constant
 
 def test_every_learner_of_a_run_can_be_checked():
     stream = synthetic.load("realizable", 1500, seed=1)
-    model = OnlineAgnosticBoostClassifier(HoeffdingTrees(), n_learners=6, gamma=0.5, seed=1)
+    model = OnlineAgnosticBoostClassifier(HoeffdingTrees(), n_learners=6, gamma=0.5, start="label", seed=1)
     account = model.account()
     model.learn_many([x for x, _ in stream.rows], [y for _, y in stream.rows])
     checks = check_run(account, Guessing())

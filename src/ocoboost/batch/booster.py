@@ -239,7 +239,7 @@ class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _projected(self, votes: FloatArray) -> FloatArray:
         out = votes / self.gamma_
-        project_onto_simplex(out, out)
+        project_onto_simplex(out, out)  # Alg. 2.8, Alg. 5.8: the projection of all votes
         return out
 
     def __sklearn_tags__(self) -> Any:

@@ -50,7 +50,7 @@ class Booster:
     def _rules(self, sample: Sample, gamma: float) -> Rules:
         n_taught, units = sum(sample.from_rows(rows.taught_rows))
         # Algorithm 5 starts at 1/m, not in the middle: it draws rows in proportion to p, whatever its scale.
-        centre = np.array([1.0 / n_taught]) if self.regime.code == REALIZABLE else None
+        centre = np.array([1.0 / n_taught]) if self.regime.code == REALIZABLE else None  # Alg. 5.2: the first play
         playing = self.regime.playing(
             PLAYERS[self.player],
             gamma=gamma,
@@ -77,7 +77,7 @@ class BoosterSide:
     def fit_next(self, stage: int) -> Hypothesis:
         """Teach the rows as their plays say; if all weights are zero, the last hypothesis is as good as any."""
         if self._teach(stage) or self._last is None:
-            self._last = self.learner.fit(self.sample, stage)
+            self._last = self.learner.fit(self.sample, stage)  # Alg. 2.5, Alg. 5.5: let h_t be what W_t returns
         return self._last
 
     def move(self, hypothesis: Hypothesis, stage: int, /) -> None:
@@ -93,6 +93,7 @@ class BoosterSide:
         masses = self.sample.from_players(rows.drawing_mass, self.rules)
         total = int(sum(mass for _, mass in masses))
         if total > 0:
+            # Alg. 2.3, Alg. 5.3: pass m0 examples
             self.sample.teach(rows.teach_drawn, self.rules, stage, self.n_drawn, _cumulated(masses), total)
         return total > 0
 
@@ -113,7 +114,7 @@ def held_out_accuracy(sample: Sample) -> float:
 
 
 def _cumulated(masses: list[tuple[int, int]]) -> dict[int, tuple[int, int]]:
-    """By first row of a share: the mass before it, and its own."""
+    """By first row of a shard: the mass before it, and its own."""
     before, out = 0, {}
     for first_row, mass in masses:
         out[first_row] = before, mass

@@ -32,7 +32,7 @@ Side = TypeVar("Side", bound="PlayerA[Any]")
 
 
 class PlayerA(Protocol[Answer_contra]):
-    """All rows' optimizers, wherever they are kept: in arrays, in threads' shares of them, or on a cluster."""
+    """All rows' optimizers, wherever they are kept: in arrays, in threads' shards of them, or on a cluster."""
 
     def move(self, strategy: Answer_contra, stage: int, /) -> None:
         """Reveal every row's loss f_i(., strategy), and let its optimizer make its next play."""
@@ -40,9 +40,9 @@ class PlayerA(Protocol[Answer_contra]):
 
 def play(rows: Side, oracle: Callable[[Side, int], Strategy], n_stages: int) -> Iterator[Strategy]:
     """Algorithm 3: yields B's strategies, whose mean is the averaged strategy."""
-    for stage in range(n_stages):
-        strategy = oracle(rows, stage)  # q_t = W(P_t), line 3
-        rows.move(strategy, stage)  # P_{t+1}[i] = A^i(l_1^i, ..., l_t^i), lines 5 and 6
+    for stage in range(n_stages):  # Alg. 2.1, Alg. 3.1, Alg. 5.1: for t = 1, ..., T
+        strategy = oracle(rows, stage)  # Alg. 3.2, Alg. 3.3: A plays P_t, and B answers with q_t = W(P_t)
+        rows.move(strategy, stage)
         yield strategy
 
 
@@ -58,7 +58,7 @@ class Payoff(Protocol):
 
 def payoff_value(payoff: Payoff, plays: FloatArray, strategy: FloatArray) -> float:
     """g(P, q)."""
-    return float((plays * payoff.slopes(strategy)).sum()) + payoff.offset(strategy)
+    return float((plays * payoff.slopes(strategy)).sum()) + payoff.offset(strategy)  # Alg. 3.4: the payoff
 
 
 def worst_value(payoff: Payoff, strategy: FloatArray, *, on_interval: bool) -> float:
@@ -84,8 +84,8 @@ class RowPlayers:
         self._memory = player.begin(game.domain, self.plays)
 
     def move(self, strategy: FloatArray, stage: int, /) -> None:
-        slopes = np.ascontiguousarray(self.payoff.slopes(strategy))
-        self.player.step(self.game, self.plays, self._memory, slopes, self.step_size, stage)
+        slopes = np.ascontiguousarray(self.payoff.slopes(strategy))  # Alg. 3.5: define the loss
+        self.player.step(self.game, self.plays, self._memory, slopes, self.step_size, stage)  # Alg. 3.6: A updates P
 
 
 class AgnosticPayoff:

@@ -23,11 +23,6 @@ class Answers(NamedTuple):
         """Before the first label is known."""
         return cls(np.zeros((n_rows, 0)), np.zeros((n_rows, 0)))
 
-    def after(self, n_rows: int) -> Answers:
-        """Without the first rows."""
-        priorities = None if self.priorities is None else self.priorities[n_rows:]
-        return Answers(self.distributions[n_rows:], self.shares[n_rows:], priorities)
-
     @property
     def labels(self) -> IntArray:
         """The most probable label of each row; ties go to the most votes, then to the lowest index."""

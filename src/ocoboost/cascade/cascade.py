@@ -8,8 +8,8 @@
 What learner i is taught on row r depends on the votes of learners 1..i-1 on row r, and its vote on row r on its own
 past. The cells (row, learner) therefore form a grid that may be walked in any order that respects left and upper
 neighbours: by parts (learner by learner over a block, for any ensemble), in one compiled loop, or as a pipeline over
-threads (for native ones). A block of one row is the paper's order. Results are equal to the bit, because draws are keyed
-by (seed, purpose, row, learner) and sums run in learner order.
+threads (for native ones). A block of one row is the paper's order. Results are equal to the bit, because draws are
+keyed by (seed, purpose, row, learner) and sums run in learner order.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Cascade:
         grid, cell_scratch, spare = grid_for(choices), cells.scratch(n_classes), np.empty(n_classes)
         label_weights: FloatArray = np.empty((len(prepared), n_classes))
         votes = np.empty_like(label_weights)
-        for learner in range(cells.n_learners):  # Alg. 1.7, Alg. 4.7
+        for learner in range(cells.n_learners):  # Alg. 1.7, Alg. 4.7: for i = 1, ..., N
             grid.teach_rows(choices, rows, cell_scratch, first_row, learner, label_weights)
             self.ensemble.vote_and_learn(learner, prepared, label_weights, votes)
             grid.see_rows(choices, rows, cell_scratch, first_row, learner, votes, spare)

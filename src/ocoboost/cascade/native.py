@@ -99,7 +99,7 @@ def vote_and_learn_rows(
         for j in range(label_weights.shape[1]):
             scratch.taught[j] = label_weights[row, j]
         vote_and_learn_row(forest, learner, block[row], scratch.taught, scratch, out.shape[1], out[row])
-    return block.shape[0]
+    return int(block.shape[0])
 
 
 class NativeEnsemble(ABC):

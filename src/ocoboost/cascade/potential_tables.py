@@ -188,4 +188,4 @@ def known_of_three(table: FloatArray, n: int, near: int, far: int) -> float:
         return 0.0
     if near <= -n:
         return 1.0
-    return table[place_of_three(n, near, min(far, n + 1))]
+    return float(table[place_of_three(n, near, min(far, n + 1))])

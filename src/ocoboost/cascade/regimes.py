@@ -1,9 +1,9 @@
 """Agnostic and realizable: what the players play, what they lose, and what their plays teach.
 
-A regime is all that tells Algorithms 1 and 2 (agnostic) from Algorithms 4 and 5 (realizable): it joins a domain, a loss,
-and the reading of a play as label weights. Random relabelling teaches a draw instead of the weights themselves, with the
-same mean. This is the one home of starts, lessons and moves: the online cells, the batch boosters and the account's
-replay all use them.
+A regime is all that tells Algorithms 1 and 2 (agnostic) from Algorithms 4 and 5 (realizable): it joins a domain, a
+loss, and the reading of a play as label weights. Random relabelling teaches a draw instead of the weights themselves,
+with the same mean. This is the one home of starts, lessons and moves: the online cells, the batch boosters and the
+account's replay all use them.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Regime:
 
     def starts(self, n_classes: int, *, start: str, is_entropic: bool, centre: FloatArray) -> FloatArray:
         """Where games start, for each label: ``centre``, or the label itself (softened for entropic players)."""
-        centres = np.tile(centre, (n_classes, 1))  # Alg. 1.8, Alg. 2.2, Alg. 4.8, Alg. 5.2: the first play
+        centres = np.tile(centre, (n_classes, 1))  # Alg. 1.8, Alg. 2.2, Alg. 4.8: the first play (next: oco/moves.py)
         if start == "uniform":
             return centres
         vertices = np.ones((n_classes, 1)) if self.code == REALIZABLE else np.eye(n_classes)

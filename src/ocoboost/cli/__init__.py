@@ -1,4 +1,4 @@
-"""The command line, a module a command: parse, call one function, show one thing."""
+"""The command line, one module per command: parse, call one function, print one thing."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ app.command()(datasets)
 
 @app.callback(invoke_without_command=True)
 def root(context: typer.Context) -> None:
-    """Online multiclass boosting on streams."""
+    """Online multiclass boosting."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

@@ -1,4 +1,4 @@
-"""``ocoboost compare``: chosen models against River's, on chosen datasets, with flipped labels if you like."""
+"""``ocoboost compare``: models side by side with River's on the same datasets, optionally with label noise."""
 
 from __future__ import annotations
 
@@ -27,21 +27,23 @@ _BLOCKS = "▁▂▃▄▅▆▇█"
 def compare(
     models: Annotated[
         str,
-        typer.Option(help="Names with commas between; `--models help` lists them.", show_default="boost and River's"),
+        typer.Option(help="Comma-separated names; `--models help` lists them.", show_default="boost and River's"),
     ] = "",
     datasets: Annotated[
-        str, typer.Option(help="Names with commas between; other files of the data folder too.")
+        str, typer.Option(help="Comma-separated names; files in the data folder count too.")
     ] = _DATASETS,
-    noise: Annotated[str, typer.Option(help="Shares of the labels to flip, with commas between.")] = "0",
-    shuffles: Annotated[int, typer.Option(min=1, help="How often each dataset is shuffled.")] = 1,
-    rows: Annotated[int | None, typer.Option(min=10, help="At most so many of each.", show_default="all")] = None,
+    noise: Annotated[str, typer.Option(help="Comma-separated fractions of labels to flip.")] = "0",
+    shuffles: Annotated[int, typer.Option(min=1, help="Number of shuffles of each dataset.")] = 1,
+    rows: Annotated[
+        int | None, typer.Option(min=10, help="Maximum number of rows per dataset.", show_default="all")
+    ] = None,
     seed: Seed = 1,
     jobs: Jobs = -1,
-    out: Annotated[Path, typer.Option(help="Folder for the finished runs and the report.")] = Path("ocoboost-compare"),
+    out: Annotated[Path, typer.Option(help="Folder for results and the report.")] = Path("ocoboost-compare"),
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Race models on the same shuffles and the same flipped labels: accuracy, macro-F1, time, memory and ranks."""
+    """Compare models on the same shuffles and the same label noise: accuracy, macro F1, time, memory and ranks."""
     from ocoboost.bench import compare as bench
     from ocoboost.bench import peers
     from ocoboost.bench.jobs import Store
@@ -56,7 +58,7 @@ def compare(
     n_jobs = studies.n_processes(jobs)
     names, missing = studies.present(chosen, data_dir)
     if not names:
-        raise typer.BadParameter("; ".join(missing.values()) or "none was named", param_hint="--datasets")
+        raise typer.BadParameter("; ".join(missing.values()) or "no dataset named", param_hint="--datasets")
     settings = bench.Settings(titles, names, shares, tuple(range(seed, seed + shuffles)), rows)
     store = Store(out / "results.jsonl")
     done = studies.run_study(
@@ -84,7 +86,7 @@ def _shares(text: str) -> tuple[float, ...]:
     except ValueError:
         shares = ()
     if not shares or not all(0.0 <= share <= 1.0 for share in shares):
-        raise typer.BadParameter(f"must be numbers from 0 to 1 with commas between, got {text!r}", param_hint="--noise")
+        raise typer.BadParameter(f"must be comma-separated numbers from 0 to 1, got {text!r}", param_hint="--noise")
     return shares
 
 
@@ -118,15 +120,15 @@ def _numbers(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def _table(comparison: Comparison, share: float) -> Table:
-    """A row per dataset and model."""
+    """One row per dataset and model."""
     from ocoboost.bench.measures import shown
 
-    title = "Every row is predicted before it is learned"
-    caption = f"{share:.0%} of the labels flipped; scores are against the true ones." if share else None
+    title = "Prequential accuracy: every row is predicted before it is learned"
+    caption = f"{share:.0%} of the labels flipped; scored against the true labels." if share else None
     look: Any = {"box": box.SIMPLE_HEAD, "padding": 0, "show_edge": False}  # fits 80 characters
     table = Table(title=title, caption=caption, **look)
     table.add_column("", no_wrap=True)
-    for column in ("accuracy", "last 20 %", "macro-F1", "so far", "seconds", "KiB"):
+    for column in ("accuracy", "last 20 %", "macro F1", "curve", "seconds", "KiB"):
         table.add_column(f" {column}", justify="right", no_wrap=True)
     for name in comparison.settings.names:
         models = [model for model in comparison.settings.models if (name, share, model) in comparison.runs]
@@ -149,5 +151,5 @@ def _table(comparison: Comparison, share: float) -> Table:
 
 
 def sparkline(percents: list[float]) -> str:
-    """Numbers from 0 to 100 as a row of bars."""
+    """Percentages as a row of bars."""
     return "".join(_BLOCKS[min(int(percent / 100 * len(_BLOCKS)), len(_BLOCKS) - 1)] for percent in percents)

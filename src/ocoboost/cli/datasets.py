@@ -1,4 +1,4 @@
-"""``ocoboost datasets``: what there is, where it comes from, whether it is present."""
+"""``ocoboost datasets``: the datasets of the paper, their sources, and whether they are available."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ocoboost.cli.studies import AsJson, DataDir
 
 def datasets(
     data_dir: DataDir = None,
-    check: Annotated[bool, typer.Option("--check", help="Load each, and compare its checksum.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Load each dataset and verify its checksum.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the seven datasets of the paper: shape, source, licence, and whether they are present."""
+    """List the seven datasets of the paper: shape, source, licence, and whether they are available."""
     from ocoboost.bench import datasets as bench
 
     entries = []
@@ -27,7 +27,7 @@ def datasets(
         if check:
             try:
                 found = bench.checksum(bench.load_raw(name, data_dir))
-                entry["status"] += "; checksum agrees" if found == dataset.sha256 else f"; checksum is {found}"
+                entry["status"] += "; checksum correct" if found == dataset.sha256 else f"; wrong checksum {found}"
             except bench.DatasetMissingError as error:
                 entry["status"] = f"missing: {error}"
         entries.append(entry)
@@ -45,4 +45,4 @@ def datasets(
     console.print()
     for entry in entries:
         console.print(f"[bold]{entry['name']}[/]: {entry['citation']} {entry['url']}", highlight=False)
-    console.print("All are distributed by UCI under CC BY 4.0. --json has the checksums.", highlight=False)
+    console.print("All are distributed by UCI under CC BY 4.0. --json shows the checksums.", highlight=False)

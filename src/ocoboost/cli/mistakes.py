@@ -1,4 +1,4 @@
-"""A user's mistake is one line on standard error and exit code 2."""
+"""User errors: one line on standard error, and exit code 2."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-# Whatever says what is wrong with the command line; Typer brings a Click of its own in some versions.
-_Mistake: Any = typer.BadParameter.__mro__[2]
+# Click's base class of usage errors; some versions of Typer bring a Click of their own.
+_UsageError: Any = typer.BadParameter.__mro__[2]
 
 
 class OneLineErrors(TyperGroup):
-    """A group of commands that does without the usage in front of an error."""
+    """A group of commands that prints an error without the usage in front of it."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         is_alone = kwargs.pop("standalone_mode", True)
@@ -24,7 +24,7 @@ class OneLineErrors(TyperGroup):
             return run(*args, **kwargs, standalone_mode=False)
         try:
             code = run(*args, **kwargs, standalone_mode=False)
-        except _Mistake as error:
+        except _UsageError as error:
             typer.echo(f"ocoboost: {' '.join(error.format_message().split())}", err=True)
             sys.exit(error.exit_code)
         except (typer.Abort, KeyboardInterrupt):
@@ -34,18 +34,18 @@ class OneLineErrors(TyperGroup):
 
 
 def one_of(names: str, known: tuple[str, ...], option: str) -> tuple[str, ...]:
-    """A list with commas between its names, each of which is known."""
+    """The names in a comma-separated list; raises if one of them is not known."""
     chosen = tuple(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
     unknown = [name for name in chosen if name not in known]
     if unknown or not chosen:
-        got = ", ".join(map(repr, unknown)) or "none"
-        raise typer.BadParameter(f"must be among {', '.join(known)}; got {got}", param_hint=option)
+        got = repr(unknown[0] if unknown else names)
+        raise typer.BadParameter(f"{got} is not one of {', '.join(known)}", param_hint=option)
     return chosen
 
 
 @contextmanager
 def one_line() -> Iterator[None]:
-    """One line and exit code 2 for what the user can put right."""
+    """Turn the errors that a user can fix into one line and exit code 2."""
     from ocoboost.errors import DataFileError, InvalidInputError, InvalidParameterError, ModelFileError
 
     try:

@@ -1,61 +1,86 @@
-"""A fresh model for the command line, from the registry: whatever is registered can be run."""
+"""The model that ``--model`` names: any registered one on streams that can be made without arguments."""
 
 from __future__ import annotations
 
 import inspect
+import statistics
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from ocoboost import registry
-from ocoboost.cli.mistakes import one_of
 
 if TYPE_CHECKING:
     from ocoboost.stream.protocol import StreamClassifier
 
 DEFAULT = "boost"
 DEFAULT_BUDGET = 200  # weak learners of a booster
-LEAST_MEMORY = 32.0  # MiB, for all learners
+LEAST_MEMORY = 32.0  # MiB for all learners together
 
 
 def names() -> list[str]:
-    """What --model may be: models on streams that need no arguments."""
-    return [model.key for model in registry.models(registry.BOOSTER, registry.LEARNER) if _needs_nothing(model)]
+    """The keys that ``--model`` takes."""
+    return [model.key for model in registry.models(registry.BOOSTER, registry.LEARNER) if not _needs(model.load())]
+
+
+def list_models(key: str) -> str:
+    """Print the models and exit if ``--model help`` is given."""
+    if key == "help":
+        for name in names():
+            typer.echo(f"{name:<16}{registry.find(name).name}")  # type: ignore[union-attr]
+        raise typer.Exit
+    return key
 
 
 def make_model(key: str, budget: int | None, max_memory: float | None, seed: int, jobs: int) -> StreamClassifier:
-    """A fresh model within its memory; trees that have used their share up grow no more.
+    """A new model whose trees stop growing when they have used up their memory.
 
-    ``budget`` None is 200 weak learners for a booster, and a learner's own default for one that runs by itself.
+    ``budget`` None means 200 weak learners for a booster, and the default of a learner that runs on its own.
     """
     from ocoboost.learners.hoeffding.classifier import HoeffdingTrees
 
-    one_of(key, tuple(names()), "--model")
     model = registry.find(key)
-    assert model is not None
-    known = inspect.signature(model.load()).parameters
-    if budget is None and model.protocol == registry.BOOSTER:
-        budget = DEFAULT_BUDGET
-    n_learners = int(known["n_learners"].default) if budget is None and "n_learners" in known else budget or 1
+    if model is None or key != model.key or model.protocol == registry.BATCH:
+        raise typer.BadParameter(f"{key!r} is not one of {', '.join(names())}", param_hint="--model")
+    kind = model.load()
+    if needed := _needs(kind):
+        why = f"{model.name} needs {' and '.join(needed)}; make one in Python, or choose from {', '.join(names())}"
+        raise typer.BadParameter(why, param_hint="--model")
+    known = inspect.signature(kind).parameters
+    counted = next((name for name in ("budget", "n_learners") if name in known), None)
+    if budget is not None and counted is None:
+        raise typer.BadParameter(f"{model.name} has no number of learners to set", param_hint="--budget")
+    if max_memory is not None and not known.keys() & {"max_size", "learner"}:
+        raise typer.BadParameter(f"the memory of {model.name} cannot be limited", param_hint="--max-memory")
+    default = DEFAULT_BUDGET if model.protocol == registry.BOOSTER else 1 if counted is None else known[counted].default
+    n_learners = default if budget is None else budget
     memory = default_memory(key, n_learners) if max_memory is None else max_memory
-    options: dict[str, Any] = {"seed": seed, "n_jobs": jobs, "budget": n_learners, "n_learners": n_learners}
-    if "max_size" in known:
-        options["max_size"] = memory
-    elif "learner" in known:
+    options: dict[str, Any] = {
+        "seed": seed,
+        "n_jobs": jobs,
+        "budget": n_learners,
+        "n_learners": n_learners,
+        "max_size": memory,
+    }
+    if "max_size" not in known and "learner" in known:
         options["learner"] = HoeffdingTrees(max_size=memory)
-    made: StreamClassifier = model.load()(**{name: value for name, value in options.items() if name in known})
+    made: StreamClassifier = kind(**{name: value for name, value in options.items() if name in known})
     return made
 
 
 def default_memory(key: str, n_learners: int) -> float:
-    """MiB with which the trees get by: after the first rows it grows by little more, whatever learns."""
+    """MiB that suffice for the trees: after its first rows, the memory of any model grows only a little."""
     from ocoboost.learners.hoeffding.classifier import HoeffdingTrees
     from ocoboost.learners.mondrian.classifier import MondrianTrees
     from ocoboost.online.members import default_pairs
 
     trees: dict[str, list[Any]] = {DEFAULT: [tree for tree, _ in default_pairs()], "mondrian": [MondrianTrees]}
-    appetites = [tree.appetite for tree in trees.get(key, [HoeffdingTrees])]
-    return max(LEAST_MEMORY, n_learners * sum(appetites) / len(appetites))
+    per_tree: float = statistics.mean(tree.appetite for tree in trees.get(key, [HoeffdingTrees]))
+    return max(LEAST_MEMORY, n_learners * per_tree)
 
 
-def _needs_nothing(model: registry.Model) -> bool:
-    parameters = inspect.signature(model.load()).parameters.values()
-    return all(parameter.default is not parameter.empty for parameter in parameters)
+def _needs(kind: Any) -> list[str]:
+    """The parameters of a class that have no default."""
+    return [
+        name for name, parameter in inspect.signature(kind).parameters.items() if parameter.default is parameter.empty
+    ]

@@ -1,4 +1,4 @@
-"""``ocoboost predict``: what a saved model says to the rows of a file."""
+"""``ocoboost predict``: predictions of a saved model for the rows of a file."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import Annotated
 import typer
 
 from ocoboost.cli.mistakes import one_line
-from ocoboost.cli.run import Format, OnError, character
+from ocoboost.cli.options import BadRows, Delimiter, File, FileFormat, OnError, Threads
 
 
 def predict(
-    model: Annotated[str, typer.Argument(help="A file that `run --save` or `ocoboost.save` wrote.")],
-    file: Annotated[str, typer.Argument(help="CSV (also gzipped), Parquet, ARFF or JSON lines; - for standard input.")],
-    output: Annotated[str | None, typer.Option(help="Where to write; standard output if not given.")] = None,
+    model: Annotated[str, typer.Argument(help="Model file, written by `ocoboost run --save` or `ocoboost.save`.")],
+    file: File,
+    output: Annotated[str | None, typer.Option(help="Output file.", show_default="standard output")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON lines instead of CSV.")] = False,
-    jobs: Annotated[int, typer.Option(min=-1, help="Threads; -1 for all cores. Changes no number.")] = 1,
-    on_error: Annotated[OnError, typer.Option(help="What to do with a row that cannot be used.")] = OnError.STOP,
-    file_format: Annotated[Format | None, typer.Option("--format", help="If the ending does not tell.")] = None,
-    delimiter: Annotated[str | None, typer.Option(help="Of CSV, if the first line does not tell.")] = None,
+    jobs: Threads = 1,
+    on_error: BadRows = OnError.STOP,
+    file_format: FileFormat = None,
+    delimiter: Delimiter = None,
 ) -> None:
-    """Write the label and the probabilities that a model gives to each row of a file; nothing is learned."""
+    """Write the predicted label and probabilities for each row of a file; nothing is learned."""
     from ocoboost.errors import DataFileError
     from ocoboost.files.columns import BadRecord
     from ocoboost.run.predictions import Predictor, write_csv, write_json_lines
@@ -37,17 +37,19 @@ def predict(
 
     with one_line():
         predictor = Predictor(model, *read_model(model, jobs))
-        source = predictor.open(file, None if file_format is None else file_format.value, character(delimiter))
-        for names, what in ((predictor.absent, "lacks"), (predictor.unknown, "also has")):
+        source = predictor.open(file, file_format, delimiter)
+        for what, names in (
+            ("missing columns, treated as missing values", predictor.absent),
+            ("columns unknown to the model, ignored", predictor.unknown),
+        ):
             if names:
                 shown = ", ".join(map(repr, sorted(names)[:5])) + (", ..." if len(names) > 5 else "")
-                effect = "counted as missing" if what == "lacks" else "which the model does not know"
-                typer.echo(f"ocoboost: {source.name} {what} {shown}: {effect}", err=True)
+                typer.echo(f"ocoboost: {source.name}: {what}: {shown}", err=True)
         write = write_json_lines if as_json else write_csv
         try:
             with nullcontext(sys.stdout) if output is None else Path(output).open("w", newline="") as out:
                 write(out, predictor.model.classes_, predictor.predict(source, on_bad))
-        except BrokenPipeError:  # whoever read has seen enough, as `head` does
+        except BrokenPipeError:  # the reader has closed the pipe, as `head` does
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(1) from None
         except OSError as error:

@@ -1,4 +1,4 @@
-"""``ocoboost reproduce``: the paper's table on this machine."""
+"""``ocoboost reproduce``: Table 1 of the paper on this machine."""
 
 from __future__ import annotations
 
@@ -23,19 +23,18 @@ if TYPE_CHECKING:
 
 def reproduce(
     quick: Annotated[
-        bool, typer.Option("--quick", help="One shuffle, at most 2,000 rows each, fast potentials: about a minute.")
+        bool,
+        typer.Option("--quick", help="One shuffle of at most 2,000 rows per dataset, fast potentials; about a minute."),
     ] = False,
-    datasets: Annotated[str, typer.Option(help="Names with commas between.", show_default="all seven")] = "",
-    shuffles: Annotated[int, typer.Option(min=1, help="How often each dataset is shuffled.")] = 5,
+    datasets: Annotated[str, typer.Option(help="Comma-separated names.", show_default="all seven")] = "",
+    shuffles: Annotated[int, typer.Option(min=1, help="Number of shuffles of each dataset.")] = 5,
     seed: Seed = 1,
     jobs: Jobs = -1,
-    out: Annotated[Path, typer.Option(help="Folder for the finished runs and the report.")] = Path(
-        "ocoboost-reproduce"
-    ),
+    out: Annotated[Path, typer.Option(help="Folder for results and the report.")] = Path("ocoboost-reproduce"),
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Remake Table 1 of the paper: seven datasets, four boosters, gamma tuned in hindsight; beside two untuned ones."""
+    """Reproduce Table 1 of the paper: seven datasets, four boosters tuned in hindsight, and two untuned models."""
     from ocoboost.bench import paper
     from ocoboost.bench import reproduce as bench
     from ocoboost.bench.jobs import Store
@@ -84,7 +83,7 @@ def _write_report(
 
 
 def _numbers(cell: Cell) -> dict[str, Any]:
-    """A cell as plain numbers: means and standard errors."""
+    """The means and standard errors of a cell."""
     from ocoboost.bench.reproduce import MEASURES
 
     numbers: dict[str, Any] = {"dataset": cell.dataset, "booster": cell.booster, "gammas": cell.gammas}
@@ -96,17 +95,17 @@ _LINES = {"whole_drawn": "sampled", "last_drawn": " last 20 %", "whole": "mode",
 
 
 def _table(cells: Cells, most_rows: int | None) -> Table:
-    """For each dataset the paper's figure, the four accuracies beside it, and seconds."""
-    from ocoboost.bench.reproduce import TITLES, primary
+    """For each dataset: the paper's accuracy, our four accuracies, and seconds."""
     from ocoboost.bench.measures import shown
+    from ocoboost.bench.reproduce import TITLES, primary
 
     some = "" if most_rows is None else f", at most {most_rows:,} rows each"
     caption = (
-        "Accuracy in percent, of the sampled prediction (the paper's) and of the mode; bold is what the paper reports. "
-        "Four columns are tuned in hindsight as in the paper, the last two are not tuned."
+        "Accuracy in percent, of sampled predictions (as in the paper) and of the mode; bold marks what the paper "
+        "reports. Four columns are tuned in hindsight as in the paper, the last two are not tuned."
     )
     look: Any = {"box": box.SIMPLE_HEAD, "padding": 0, "show_edge": False}  # fits 80 characters
-    table = Table(title=f"The paper's Table 1, remade{some}", caption=caption, **look)
+    table = Table(title=f"Table 1 of the paper, reproduced{some}", caption=caption, **look)
     table.add_column("", no_wrap=True)
     for title in TITLES.values():
         table.add_column(f" {title}", justify="right", no_wrap=True)

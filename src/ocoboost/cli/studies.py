@@ -1,4 +1,4 @@
-"""What the commands that run studies share: their options, the bar, and what Ctrl-C leaves behind."""
+"""What ``reproduce`` and ``compare`` share: options, the progress bar, and the handling of Ctrl-C."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 if TYPE_CHECKING:
     from ocoboost.bench.jobs import Job, Result, Store
 
-INTERRUPTED = 130  # what a shell expects of a program that was stopped by Ctrl-C
+INTERRUPTED = 130  # the exit code that shells expect after Ctrl-C
 
-Seed: TypeAlias = Annotated[int, typer.Option(min=0, help="Number of the first shuffle; fixes every draw.")]
-Jobs: TypeAlias = Annotated[int, typer.Option(min=-1, help="Processes; -1 for all cores. Changes no number but times.")]
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")]
+Seed: TypeAlias = Annotated[int, typer.Option(min=0, help="Seed of the first shuffle and of all draws.")]
+Jobs: TypeAlias = Annotated[int, typer.Option(min=-1, help="Processes; -1 for all cores. Changes only the times.")]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the results as JSON.")]
 DataDir: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        help="Folder with name.csv.gz files, for what the package does not hold.", show_default="OCOBOOST_DATA"
+        help="Folder with NAME.csv.gz files for datasets that the package does not include.",
+        show_default="OCOBOOST_DATA",
     ),
 ]
 
@@ -36,12 +37,12 @@ def n_processes(jobs: int) -> int:
 
 
 def command() -> list[str]:
-    """The command as it was given."""
+    """The command line as given."""
     return ["ocoboost", *sys.argv[1:]]
 
 
 def present(names: Iterable[str], data_dir: Path | None) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Which datasets can be had, and why the others cannot."""
+    """The datasets that are available, and why the others are not."""
     from ocoboost.bench import datasets
 
     found, missing = [], {}
@@ -57,13 +58,13 @@ def present(names: Iterable[str], data_dir: Path | None) -> tuple[tuple[str, ...
 def run_study(
     jobs: list[Job], work: Callable[[Job], Result], store: Store, *, n_jobs: int, name: Callable[[Job], str]
 ) -> bool:
-    """Run what is not finished yet, with a bar on standard error; false if Ctrl-C came first."""
+    """Run the unfinished jobs, with a progress bar on standard error; false if interrupted."""
     from ocoboost.bench.jobs import run_all
 
     console = Console(stderr=True)
     n_kept = sum(store.get(job) is not None for job in jobs)
     if n_kept:
-        console.print(f"{n_kept} of {len(jobs)} runs are in {store.path} already.", highlight=False)
+        console.print(f"{n_kept} of {len(jobs)} runs found in {store.path}.", highlight=False)
     if n_kept == len(jobs):
         return True
     columns = (
@@ -86,7 +87,7 @@ def run_study(
     except KeyboardInterrupt:
         n_kept = sum(store.get(job) is not None for job in jobs)
         console.print(
-            f"Interrupted: {n_kept} of {len(jobs)} runs are kept; the same command goes on from there.", highlight=False
+            f"Interrupted: {n_kept} of {len(jobs)} runs are saved; the same command resumes.", highlight=False
         )
         return False
     return True

@@ -1,8 +1,8 @@
-"""Rows in, predictions out: dicts, NumPy arrays and data frames on the same model.
+"""Tables in, predictions out: dicts, NumPy arrays and data frames for the same model.
 
-Frames are read and made through narwhals, which River already depends on, so pandas, polars and PyArrow tables work
-and none of them is needed. Predictions come back in the caller's kind: a frame's library gives a series or a frame
-(pandas keeps its index), anything else gives a list or an array.
+Frames are read and made through narwhals, on which River already depends, so pandas, polars and PyArrow tables work and
+none of them is required. Predictions come back in kind: for a frame, a series or a frame of its library (pandas keeps
+its index); for anything else, a list or an array.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ocoboost.data.labels import Label, as_label
 from ocoboost.data.rows import CheckedRows, NumberRows, Row, as_row
 from ocoboost.errors import InvalidInputError
 
-PLAIN_LABELS = {str, int, bool}  # hashable, never missing, and nothing to convert
+PLAIN_LABELS = {str, int, bool}  # hashable, never missing, nothing to convert
 
 
 def read_row(x: object) -> Row:
@@ -54,7 +54,7 @@ def read_rows(X: Any) -> Sequence[Row]:
         return [as_row(dict(enumerate(values)), row) for row, values in enumerate(_as_array(X).tolist())]
     for row, x in enumerate(X):
         if not isinstance(x, Mapping):
-            raise InvalidInputError(f"X: row {row} is {x!r}, but the rows before it are dicts; make it one too.")
+            raise InvalidInputError(f"X: row {row} is {x!r}, but the rows before it are dicts; make it a dict.")
     return [as_row(x, row) for row, x in enumerate(X)]
 
 
@@ -64,7 +64,7 @@ def _are_dicts(X: Any) -> bool:
 
 
 def _as_numbers(X: Any) -> NumberRows | None:
-    """Rows of an array or frame that holds nothing but numbers; such tables are never taken apart cell by cell."""
+    """Rows of an array or frame that holds only numbers; such a table stays a matrix."""
     if isinstance(X, np.ndarray) and not isinstance(X, np.ma.MaskedArray):
         is_plain = X.ndim == 2 and X.dtype.kind in "fiub"
         return NumberRows.read(range(X.shape[1]), X) if is_plain else None
@@ -77,10 +77,10 @@ def _as_numbers(X: Any) -> NumberRows | None:
 
 def _columns(X: Any) -> tuple[list[Hashable], Iterable[tuple[Any, ...]]] | None:
     """A frame's column names and its rows, or None for anything that is not a frame."""
-    if _is_pandas(X):  # by position: names need not be strings, and repeated ones deserve our own error
+    if _is_pandas(X):  # by position: names need not be strings, and duplicates get our own error
         names: list[Hashable] = list(X.columns)
         if len(set(names)) < len(names):
-            raise InvalidInputError(f"X: column names must be distinct, got {names!r}; rename the repeated ones.")
+            raise InvalidInputError(f"X: duplicate column names in {names!r}; rename them.")
         columns = [X.iloc[:, position].tolist() for position in range(len(names))]
         return names, zip(*columns, strict=True) if names else [()] * len(X)
     frame = _as_frame(X)
@@ -91,7 +91,7 @@ def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
     try:
         frame = nw.from_native(X, pass_through=True, eager_only=True)
     except nw.exceptions.DuplicateError:
-        raise InvalidInputError("X: column names must be distinct; rename the repeated ones.") from None
+        raise InvalidInputError("X: duplicate column names; rename them.") from None
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
@@ -103,10 +103,10 @@ def _as_array(X: Any) -> np.ndarray[Any, Any]:
     must = "X must be a two-dimensional array (one row per example), a data frame or a list of dicts"
     fixes = "collect a lazy frame, call toarray() on a sparse matrix, list() a generator, convert dates to numbers"
     try:
-        # Lists may mix numbers and text, which NumPy would make text of; masked arrays keep their mask.
+        # Lists may mix numbers and text, which NumPy would turn into text; masked arrays keep their mask.
         array = np.asanyarray(X, dtype=object if isinstance(X, Sequence) else None)
     except ValueError:
-        raise InvalidInputError(f"{must}, got {type(X).__name__} with rows of unequal length.") from None
+        raise InvalidInputError(f"{must}, got {type(X).__name__} with rows of different lengths.") from None
     if array.ndim != 2 or array.dtype.names is not None or array.dtype.kind in "mM":
         got = f"got {type(X).__name__} with shape {array.shape} and type {array.dtype}"
         raise InvalidInputError(f"{must}, {got}; {fixes}.")
@@ -118,10 +118,10 @@ def read_labels(y: Any, n_rows: int) -> list[Label]:
     if isinstance(y, str | bytes | bytearray | Mapping | Set) or not hasattr(y, "__iter__"):
         raise InvalidInputError(f"y must hold one label per row, got {type(y).__name__} {y!r}; put it in a list.")
     if getattr(y, "ndim", 1) != 1:
-        raise InvalidInputError(f"y must be one-dimensional, got shape {y.shape}; select its one column.")
+        raise InvalidInputError(f"y must be one-dimensional, got shape {y.shape}; select one column.")
     labels = _as_list(y)
     _check_length("y", labels, n_rows)
-    if set(map(type, labels)) <= PLAIN_LABELS:  # checking them one by one takes a single tree as long as learning
+    if set(map(type, labels)) <= PLAIN_LABELS:  # checking them one by one would take as long as a single tree learns
         return labels
     return [read_label(label, row) for row, label in enumerate(labels)]
 
@@ -148,7 +148,7 @@ def read_weights(w: Any, n_rows: int) -> FloatArray:
 def _as_list(values: Any) -> list[Any]:
     """Python scalars of a list, an array or a series of any library."""
     if getattr(getattr(values, "dtype", None), "kind", "") in ("m", "M"):
-        return list(values)  # tolist() makes integers of some dates
+        return list(values)  # tolist() turns some dates into integers
     for method in ("to_pylist", "to_list", "tolist"):  # PyArrow; pandas and polars; NumPy
         if hasattr(values, method):
             return list(getattr(values, method)())
@@ -158,7 +158,7 @@ def _as_list(values: Any) -> list[Any]:
 def _check_length(name: str, values: list[Any], n_rows: int) -> None:
     if len(values) != n_rows:
         raise InvalidInputError(
-            f"{name}: there are {n_rows} rows in X and {len(values)} in {name}; give {name} one entry per row."
+            f"{name}: X has {n_rows} rows and {name} has {len(values)} entries; give {name} one entry per row."
         )
 
 
@@ -169,7 +169,7 @@ def _as_weight(weight: Any, row: int) -> float:
 
 
 def make_labels(X: Any, labels: list[Label | None]) -> Any:
-    """Predicted labels, as a series of the library that ``X`` is a frame of, or else as a list."""
+    """Predicted labels: a series of the library that ``X`` is a frame of, else a list."""
     frame = _as_frame(X)
     if frame is None:
         return labels
@@ -177,7 +177,7 @@ def make_labels(X: Any, labels: list[Label | None]) -> Any:
         return nw.get_native_namespace(X).Series(labels, index=X.index, dtype=None if labels else object)
     try:
         return nw.new_series("prediction", labels, backend=frame.implementation).to_native()
-    except Exception as error:  # labels of several types, or of a type the library has no column for
+    except Exception as error:  # labels of mixed types, or of a type that the library has no column for
         library = frame.implementation.name.lower()
         raise InvalidInputError(
             f"X: a {library} series cannot hold the predicted labels ({error}); pass a pandas frame or a list of dicts."
@@ -193,7 +193,7 @@ def make_matrix(X: Any, labels: Sequence[Label], matrix: FloatArray) -> Any:
         namespace = nw.get_native_namespace(X)
         columns = namespace.Index(list(labels), tupleize_cols=False)
         return namespace.DataFrame(matrix, index=X.index, columns=columns)
-    data = {str(label): matrix[:, column] for column, label in enumerate(labels)}  # their names are strings
+    data = {str(label): matrix[:, column] for column, label in enumerate(labels)}  # whose column names are strings
     if len(data) < len(labels):
         raise InvalidInputError(
             f"X: labels {list(labels)!r} do not have distinct column names in {frame.implementation.name.lower()}; "

@@ -1,14 +1,11 @@
-"""Files and pipes as streams of rows, and the loop that predicts each row before it learns it.
+"""Files and standard input as streams of rows.
 
-opening.py        bytes of a file or of standard input, unpacked, from any place on
+opening.py        the bytes of a file or of standard input, decompressed, from any offset
 records.py        bytes cut into chunks of whole records
-columns.py        which columns there are and what they hold; cells into rows
-delimited.py      CSV and its kin, and ARFF: fast where all is well, slow and exact where it is not
-_decimals.py      the double nearest to a decimal number; _decimal_kernels.py, whole tables of them
-json_lines.py     an object a line
+columns.py        which columns a file has, what they hold, and how cells become rows
+delimited.py      records of CSV and ARFF: PyArrow reads them, a cell-by-cell reader names what is wrong
+headers.py        the headers of CSV and ARFF files
+json_lines.py     JSON lines: one object per line
 parquet.py        Parquet, by row groups
-sources.py        which of them reads a file; ahead.py, while the rows before are learned
-scores.py         accuracy and its kin, row by row
-runner.py         the loop: predict, wait for the label, learn, save
-predictions.py    what a model says to the rows of a file
+sources.py        which of them reads a file; ahead.py reads the next chunk while this one is learned
 """

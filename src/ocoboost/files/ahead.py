@@ -1,4 +1,4 @@
-"""Do one thing while the next is being made ready."""
+"""Prepare the next item in a thread while the current one is in use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _END = object()
 
 
 def read_ahead(items: Iterator[T]) -> Iterator[T]:
-    """The same items; a thread makes the next one while this one is used. Errors come at their place.
+    """The same items in the same order, one ahead; an error is raised where its item would have been.
 
     >>> list(read_ahead(iter("abc")))
     ['a', 'b', 'c']

@@ -1,4 +1,4 @@
-"""JSON lines: an object a line, from column names to numbers, text, booleans or null."""
+"""JSON lines: one object per line, from column names to numbers, text, booleans or null."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from ocoboost.data.labels import Label
 from ocoboost.data.rows import CheckedRows
 from ocoboost.data.schema import NUMBER, TEXT
 from ocoboost.errors import DataFileError
-from ocoboost.files.columns import BadRecord, Chunk, Columns, matrix_of
-from ocoboost.files.delimited import decode
+from ocoboost.files.columns import BadRecord, Chunk, Columns
 from ocoboost.files.opening import ByteStream
 from ocoboost.files.records import RawChunk, Records
 
 
 class JsonLines:
-    """Objects, chunk by chunk. A column is what its first value is."""
+    """Objects, chunk by chunk. A column holds what its first value is: numbers or text."""
 
     def __init__(self, stream: ByteStream, columns: Columns) -> None:
         self.stream = stream
@@ -27,7 +26,7 @@ class JsonLines:
         self.header: list[str] = []  # rows name their own columns
 
     def chunks(self, records: Records) -> Iterator[Chunk]:
-        """All rows from where the records are."""
+        """All rows from the current offset of the records."""
         for raw in records.chunks():
             yield self._read(raw)
 
@@ -36,12 +35,12 @@ class JsonLines:
         labels: list[Label] = []
         lines: list[int] = []
         bad: list[BadRecord] = []
-        for number, text in enumerate(decode(self.name, raw).split("\n"), raw.first_line):
+        for number, text in enumerate(raw.decode(self.name).split("\n"), raw.first_line):
             if not text.strip():
                 continue
             try:
                 label, row = self._parse(text)
-            except DataFileError:  # of the whole file
+            except DataFileError:  # about the whole file
                 raise
             except ValueError as error:
                 bad.append(BadRecord(number, str(error)))
@@ -56,19 +55,19 @@ class JsonLines:
         try:
             cells = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"is not JSON ({error})") from None
+            raise ValueError(f"not valid JSON ({error})") from None
         if not isinstance(cells, dict):
-            raise ValueError("is not a JSON object")
+            raise ValueError("not a JSON object")
         target = self.columns.target
         if target is not None and target not in cells:
             if not self.columns.kinds:
                 self.columns.begin(self.name, cells)  # the first row names the columns: this raises
-            raise ValueError(f"has no label: {target!r} is not there")
+            raise ValueError(f"no label: {target!r} is missing")
         label = None if target is None else cells[target]
         if target is not None and (label is None or isinstance(label, list | dict) or label != label):  # noqa: PLR0124
-            raise ValueError(f"has no label: {target!r} is {label!r}")
+            raise ValueError(f"no label: {target!r} is {json.dumps(label)}")
         row = {name: self._value(name, value) for name, value in cells.items() if self.columns.is_feature(name)}
-        for name, value in row.items():  # only now: a row that cannot be used decides nothing
+        for name, value in row.items():  # only now: a row that cannot be used must not decide anything
             if value is not None:
                 self.columns.kinds[name] = TEXT if isinstance(value, str) else NUMBER
                 if isinstance(value, str):
@@ -79,24 +78,31 @@ class JsonLines:
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return None
         if isinstance(value, list | dict):
-            raise ValueError(f"{name!r} is a {type(value).__name__}; values are numbers, text, booleans or null")
+            kind = "array" if isinstance(value, list) else "object"
+            raise ValueError(f"{name!r} is an {kind}; values must be numbers, text, booleans or null")
         if name in self.columns.as_text:
             return str(value)
         known = self.columns.kinds.get(name)
         kind = TEXT if isinstance(value, str) else NUMBER
         if known is not None and kind != known:
-            raise ValueError(f"{name!r} is {value!r}, but it held {known} before")
-        if kind == NUMBER and not abs(value) < math.inf:
-            raise ValueError(f"{name!r} is {value!r}, which is not a finite number")
-        return value if kind == TEXT else float(value)
+            raise ValueError(f"{name!r} is {json.dumps(value)}, but it held {known} before")
+        if kind == TEXT:
+            return value
+        try:
+            number = float(value)
+        except OverflowError:  # an integer of more than 308 digits
+            number = math.inf
+        if math.isinf(number):
+            raise ValueError(f"{name!r} is {json.dumps(value)[:40]}, not a finite number")
+        return number
 
     def _rows(self, rows: list[dict[str, Any]]) -> Any:
-        """A matrix where all rows have the same columns of numbers; else dicts: a column appears with its row."""
+        """A matrix if all rows have the same columns and all of them hold numbers, else dicts."""
         names = list(rows[0]) if rows else []
         if names and all(self.columns.kinds.get(name) == NUMBER for name in names):
             same = set(names)
             if all(row.keys() == same for row in rows):
                 nan = math.nan
-                values = [[nan if row[name] is None else row[name] for row in rows] for name in names]
-                return self.columns.rows_of_numbers(names, matrix_of(values, len(rows)))
+                values = {name: [nan if row[name] is None else row[name] for row in rows] for name in names}
+                return self.columns.rows(values, len(rows))
         return CheckedRows([self.columns.row(row) for row in rows])

@@ -1,4 +1,4 @@
-"""Bytes of a file or of standard input, unpacked if they are gzipped, from any place on."""
+"""The bytes of a file or of standard input, decompressed if gzipped, from any offset."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ocoboost.errors import DataFileError
 
 STANDARD_INPUT = "-"
 _GZIP = b"\x1f\x8b"
-_FINGERPRINT_SIZE = 1 << 16
-_UNPACK_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error)
+FINGERPRINT_SIZE = 1 << 16
+_GZIP_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
 class ByteStream:
-    """Unpacked bytes in order; errors name the file."""
+    """Decompressed bytes in order; errors name the file."""
 
     def __init__(self, path: str) -> None:
         self.name = "standard input" if path == STANDARD_INPUT else path
         self.is_pipe = path == STANDARD_INPUT
-        self.offset = 0  # of the next byte, unpacked
+        self.offset = 0  # of the next byte, decompressed
         try:
             self._raw: Any = sys.stdin.buffer if self.is_pipe else Path(path).open("rb")  # noqa: SIM115
             if not hasattr(self._raw, "peek"):  # a test's standard input
                 self._raw = io.BufferedReader(self._raw)
             self._size = None if self.is_pipe else os.fstat(self._raw.fileno()).st_size
-            self.is_packed = self._raw.peek(2)[:2] == _GZIP
+            self.is_gzipped = self._raw.peek(2)[:2] == _GZIP
         except OSError as error:
             raise unreadable(self.name, error) from error
-        self._bytes: Any = gzip.GzipFile(fileobj=self._raw) if self.is_packed else self._raw
+        self._bytes: Any = gzip.GzipFile(fileobj=self._raw) if self.is_gzipped else self._raw
 
     def read(self, n_bytes: int) -> bytes:
-        """Up to so many bytes, of a pipe those that are there; none at the end."""
+        """Up to ``n_bytes``, from a pipe whatever has arrived; none at the end."""
         with self._naming():
             data: bytes = (self._bytes.read1 if self.is_pipe else self._bytes.read)(n_bytes)
         self.offset += len(data)
@@ -48,7 +48,7 @@ class ByteStream:
         return data
 
     def skip_to(self, offset: int) -> None:
-        """Go on at a place; not in a pipe. What is packed is unpacked until there."""
+        """Continue at an offset; not in a pipe. A gzip file is decompressed up to there."""
         with self._naming():
             self._bytes.seek(offset)
         self.offset = offset
@@ -57,31 +57,31 @@ class ByteStream:
     def _naming(self) -> Iterator[None]:
         try:
             yield
-        except _UNPACK_ERRORS as error:
+        except _GZIP_ERRORS as error:
             raise DataFileError(
-                f"{self.name}: is a damaged or truncated gzip file ({error}), after {self.offset:,} unpacked bytes."
+                f"{self.name}: damaged or truncated gzip file ({error}), after {self.offset:,} decompressed bytes."
             ) from error
         except OSError as error:
             raise unreadable(self.name, error) from error
 
     def _check_still_there(self) -> None:
-        """A file that shrinks or is deleted while it is read ends too early, and nothing else would tell."""
+        """A file that shrinks or is deleted while being read ends early, and nothing else would show it."""
         if self._size is None:
             return
         status = os.fstat(self._raw.fileno())
         if status.st_nlink == 0:
-            raise DataFileError(f"{self.name}: was deleted while it was being read.")
+            raise DataFileError(f"{self.name}: deleted while being read.")
         if status.st_size < self._raw.tell() or status.st_size < self._size:
-            raise DataFileError(f"{self.name}: became shorter while it was being read.")
+            raise DataFileError(f"{self.name}: truncated while being read.")
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if not self.is_pipe:
             self._raw.close()
 
     @property
     def fraction(self) -> float | None:
-        """How much of the file has been read."""
+        """The fraction of the file that has been read."""
         if not self._size:
             return None
         if self._raw.closed:
@@ -90,16 +90,30 @@ class ByteStream:
 
 
 def unreadable(name: str, error: OSError) -> DataFileError:
+    """The error for a file that the system does not let us read."""
     return DataFileError(f"{name}: cannot be read ({error.strerror or error}).")
 
 
-def fingerprint(path: str, n_bytes: int = _FINGERPRINT_SIZE) -> tuple[str, int]:
-    """A digest of how a file begins, and of how many bytes that is; empty for standard input."""
-    if path == STANDARD_INPUT:
-        return "", 0
-    try:
-        with Path(path).open("rb") as file:
-            head = file.read(min(n_bytes, _FINGERPRINT_SIZE))
-    except OSError as error:
-        raise unreadable(path, error) from error
-    return hashlib.sha256(head).hexdigest(), len(head)
+class Fingerprint(NamedTuple):
+    """A digest of the first bytes of a file, by which a later run recognises it; nothing for standard input."""
+
+    digest: str = ""
+    n_bytes: int = 0
+
+    @classmethod
+    def of(cls, path: str, n_bytes: int = FINGERPRINT_SIZE, before_line: int | None = None) -> Fingerprint:
+        """Of ``n_bytes`` at most, and only of those before a line if one is given."""
+        if path == STANDARD_INPUT:
+            return cls()
+        stream = ByteStream(path)
+        try:
+            head = stream.read(min(n_bytes, FINGERPRINT_SIZE))
+        finally:
+            stream.close()
+        if before_line is not None:
+            head = b"".join(line + b"\n" for line in head.split(b"\n")[: before_line - 1])[: len(head)]
+        return cls(hashlib.sha256(head).hexdigest(), len(head))
+
+    def matches(self, path: str) -> bool:
+        """Whether a file begins with the same bytes."""
+        return path != STANDARD_INPUT and self == Fingerprint.of(path, self.n_bytes)

@@ -1,8 +1,8 @@
 """Bytes cut into chunks of whole records.
 
 A line break inside quotes does not end a record. Quotes come in pairs, so a line break ends a record if and only if the
-number of quotes before it is even. Where a chunk ends depends on where it begins and on nothing else, unless the bytes
-come from a pipe, which are taken as they arrive.
+number of quotes before it is even. Where a chunk ends depends only on where it begins, so a resumed run sees the same
+chunks; the bytes of a pipe are taken as they arrive.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ocoboost.errors import DataFileError
 from ocoboost.files.opening import ByteStream
 
 CHUNK_SIZE = 1 << 20
-FIRST_SIZE = 1 << 18  # the kinds of the columns are decided on the first chunk, cell by cell
+FIRST_SIZE = 1 << 18  # the first chunk, read cell by cell, decides what the columns hold
 FIRST_FROM_PIPE = 1 << 16
 LONGEST = 1 << 24
 
@@ -26,7 +26,18 @@ class RawChunk(NamedTuple):
     start: int  # in bytes
     end: int
     first_line: int
-    n_lines: int = 1  # the last line of a file need not have a break
+    n_lines: int = 1  # the last line of a file may lack its line break
+
+    def decode(self, name: str) -> str:
+        """The text; raises if the bytes are not UTF-8 text, naming the line."""
+        position, what = self.data.find(b"\0"), "a zero byte"
+        if position < 0:
+            try:
+                return self.data.decode()
+            except UnicodeDecodeError as error:
+                position, what = error.start, f"byte {self.data[error.start]:#04x}"
+        line = self.first_line + self.data.count(b"\n", 0, position)
+        raise DataFileError(f"{name}, line {line:,}: not UTF-8 text ({what}); is this a binary file?")
 
 
 class Records:
@@ -36,13 +47,13 @@ class Records:
         self.stream = stream
         self.quote = quote
         self.line = line  # number of the next one
-        self._left = b""  # read, and not handed out yet
+        self._left = b""  # read but not handed out yet
 
     def take_line(self) -> bytes:
-        """The next line, without regard to quotes; empty at the end."""
+        """The next line, ignoring quotes; empty at the end."""
         while b"\n" not in self._left:
             if len(self._left) > LONGEST:
-                raise self._too_long("has no end")
+                raise self._too_long("no line break")
             data = self.stream.read(FIRST_FROM_PIPE)
             self._left += data
             if not data:
@@ -51,18 +62,13 @@ class Records:
         self.line += 1
         return line + separator
 
-    def put_back(self, line: bytes) -> None:
-        """Undo ``take_line``."""
-        self._left = line + self._left
-        self.line -= 1
-
     @property
     def offset(self) -> int:
-        """Of the next byte to be handed out."""
+        """The offset of the next byte to be handed out."""
         return self.stream.offset - len(self._left)
 
     def chunks(self) -> Iterator[RawChunk]:
-        """All records from here on."""
+        """All records from the current offset."""
         start = self.offset
         n_bytes = FIRST_FROM_PIPE if self.stream.is_pipe else _size_at(start)
         is_over = False
@@ -75,7 +81,7 @@ class Records:
             end = n_taken if is_over and n_taken == len(self._left) else self._last_end(n_taken)
             if end == 0:
                 if n_taken > LONGEST:
-                    raise self._too_long("opens a quote that is not closed, or has no end,")
+                    raise self._too_long("unclosed quote, or no line break,")
                 n_bytes = 2 * max(n_taken, 1)
                 continue
             data, self._left = self._left[:end], self._left[end:]
@@ -87,10 +93,10 @@ class Records:
             yield chunk
 
     def _last_end(self, n_bytes: int) -> int:
-        """The end of the last whole record among so many bytes."""
+        """The end of the last whole record in the first ``n_bytes``."""
         data = self._left
         end = data.rfind(b"\n", 0, n_bytes) + 1
-        if self.quote is None or self.quote not in data:  # looking is quicker than counting
+        if self.quote is None or self.quote not in data:  # searching is quicker than counting
             return end
         n_quotes = data.count(self.quote, 0, end)
         while end > 0 and n_quotes % 2:
@@ -104,5 +110,5 @@ class Records:
 
 
 def _size_at(start: int) -> int:
-    """How long a chunk is that begins there."""
+    """The size of a chunk that begins at an offset."""
     return FIRST_SIZE if start < FIRST_SIZE else CHUNK_SIZE

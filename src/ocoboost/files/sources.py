@@ -1,4 +1,4 @@
-"""Which reader reads a file, and how it goes on at a place that was noted before."""
+"""Which reader reads a file, from its first row or from where an earlier run stopped."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from ocoboost.errors import DataFileError
 from ocoboost.files.ahead import read_ahead
 from ocoboost.files.columns import Chunk, Columns
-from ocoboost.files.delimited import open_arff, open_csv
+from ocoboost.files.headers import open_arff, open_csv
 from ocoboost.files.json_lines import JsonLines
 from ocoboost.files.opening import STANDARD_INPUT, ByteStream
 from ocoboost.files.parquet import Parquet
 from ocoboost.files.records import Records
 
 FORMATS = ("csv", "parquet", "arff", "jsonl")
-_ENDINGS = {
+_EXTENSIONS = {
     ".csv": "csv",
     ".tsv": "csv",
     ".txt": "csv",
@@ -31,21 +31,21 @@ _ENDINGS = {
 
 
 def format_of(path: str) -> str:
-    """The format of a file by its ending; standard input is CSV unless one says otherwise.
+    """The format of a file by its extension; standard input is CSV.
 
     >>> format_of("rows.csv.gz"), format_of("rows.parquet"), format_of("-")
     ('csv', 'parquet', 'csv')
     """
     if path == STANDARD_INPUT:
         return "csv"
-    endings = [ending for ending in Path(path).suffixes[-2:] if ending != ".gz"]
-    if endings and endings[-1].lower() in _ENDINGS:
-        return _ENDINGS[endings[-1].lower()]
-    raise DataFileError(f"{path}: its ending does not tell its format; say --format {', '.join(FORMATS)}.")
+    extensions = [extension for extension in Path(path).suffixes[-2:] if extension != ".gz"]
+    if extensions and extensions[-1].lower() in _EXTENSIONS:
+        return _EXTENSIONS[extensions[-1].lower()]
+    raise DataFileError(f"{path}: unknown file extension; name the format with --format ({', '.join(FORMATS)}).")
 
 
 class Source:
-    """Rows of a file or of standard input, from the first or from a noted place on."""
+    """Rows of a file or of standard input."""
 
     def __init__(
         self,
@@ -86,11 +86,11 @@ class Source:
 
     @property
     def fraction(self) -> float | None:
-        """How much of it has been read, if that can be known."""
+        """The fraction that has been read, if it can be known."""
         return self._reader.fraction if self._records is None else self._stream.fraction
 
     def chunks(self, start: int | None = None, first_line: int = 1) -> Iterator[Chunk]:
-        """All rows, once; with ``start``, those from where a chunk began. Files are read one chunk ahead."""
+        """All rows, once; with ``start``, those from a chunk that began there. Files are read one chunk ahead."""
         if self._records is None:
             yield from read_ahead(self._reader.chunks(start or 0))
             return

@@ -2,8 +2,8 @@
 
 Losses are linear in the play, so a loss is its gradient:
 
-    agnostic    (Alg. 1 line 9, Alg. 2)    2 * (vote / gamma - one_hot(label))
-    realizable  (Alg. 4 line 9, Alg. 5)    (2 * vote[label] - 1) / gamma - 1
+    agnostic    (Algorithms 1 and 2)    2 * (vote / gamma - one_hot(label))
+    realizable  (Algorithms 4 and 5)    (2 * vote[label] - 1) / gamma - 1
 
 On the simplex the agnostic gradient differs from the paper's by a constant vector, which moves no player and changes
 no regret. A vote is a distribution over labels; a label vote is its one-hot special case.
@@ -21,14 +21,14 @@ from ocoboost.compiling import kernel
 def agnostic_gradient(vote: FloatArray, label: int, gamma: float, out: FloatArray) -> None:
     """``vote``, ``out``: one number per class."""
     for j in range(out.size):
-        out[j] = 2.0 * vote[j] / gamma
+        out[j] = 2.0 * vote[j] / gamma  # Alg. 1.9, Alg. 2.6: reveal the loss
     out[label] -= 2.0
 
 
 @kernel
 def realizable_gradient(vote: FloatArray, label: int, gamma: float, out: FloatArray) -> None:
     """``vote``: one number per class; ``out``: one number."""
-    out[0] = (2.0 * vote[label] - 1.0) / gamma - 1.0
+    out[0] = (2.0 * vote[label] - 1.0) / gamma - 1.0  # Alg. 4.9, Alg. 5.6: reveal the loss
 
 
 def agnostic_gradient_bound(*, gamma: float, n_classes: int) -> float:

@@ -1,7 +1,8 @@
-"""A stream past a model: what `ocoboost run` and `ocoboost predict` do.
+"""Streams through a model: what `ocoboost run` and `ocoboost predict` do.
 
-runner.py        predict each row of a file, wait for its label, learn it, save now and then
-scores.py        how good the predictions were, in flat memory
-predictions.py   what a model says to the rows of a file
+runner.py        predict each row of a file, learn it once its label arrives, save periodically
+checkpoint.py    a run as a file, and how it resumes from there
+scores.py        prequential scores in constant memory
+predictions.py   predictions of a saved model for the rows of a file
 page.py          the report of a run
 """

@@ -1,4 +1,4 @@
-"""The page of ``ocoboost run``."""
+"""The report of ``ocoboost run``."""
 
 from __future__ import annotations
 
@@ -10,80 +10,84 @@ import numpy as np
 from ocoboost.report import figures
 from ocoboost.report.page import Figure, Page, Part, Section, Table
 from ocoboost.run.runner import Run
+from ocoboost.run.scores import TITLES
 from ocoboost.theory.meters import Account
 
-MOST_LABELS = 40  # in a confusion matrix that one can read
+MOST_LABELS = 40  # in a confusion matrix that stays readable
 MOST_POINTS = 40  # of a curve
 
 
 def page(run: Run, summary: Mapping[str, Any], facts: Mapping[str, str]) -> Page:
     """The whole report; ``summary`` holds the numbers that the command prints."""
     sections = [Section("Scores", _scores(summary)), Section("Learning curve", [_curve(run)])]
-    if len(run.weights) > 1 and len(run.weights[0][1]) > 1:
-        sections.append(Section("What the mixture relied on", [_weights(run)]))
-    sections.append(Section("Mistakes", [_confusion(summary)]))
+    if len(run.weights.points) > 1 and len(run.weights.points[0][1]) > 1:
+        sections.append(Section("Weights of the mixture's members", [_weights(run)]))
+    sections.append(Section("Confusion matrix", [_confusion(summary)]))
     if run.account is not None and run.account.record.n_rows > 0:
         sections.append(Section("Where the regret comes from", _account(run.account)))
     title = f"{summary['file']}: {summary['target']}"
-    text = f"{summary['rows']:,} rows, each predicted before it was learned; {summary['accuracy'] or 0:.1%} were right."
+    text = f"Prequential evaluation of {summary['rows']:,} rows, each predicted before it was learned: "
+    text += f"accuracy {summary['accuracy'] or 0:.1%}."
     return Page(title, text, sections, facts)
 
 
 def _scores(summary: Mapping[str, Any]) -> list[Part]:
-    names = ("accuracy", "balanced_accuracy", "macro_f1", "kappa", "log_loss")
-    rows = [(name.replace("_", " "), "-" if summary[name] is None else f"{summary[name]:.4f}") for name in names]
-    clipped = f"The log loss takes probabilities to be at least {summary['log_loss_clipped_at']:g}, "
-    clipped += f"which changed {summary['log_loss_clipped_rows']:,} of {summary['rows']:,} rows."
+    rows = [(title, "-" if summary[name] is None else f"{summary[name]:.4f}") for name, title in TITLES.items()]
+    clipped = f"For the log loss, probabilities are clipped at {summary['log_loss_clipped_at']:g}; "
+    clipped += f"this affected {summary['log_loss_clipped_rows']:,} of {summary['rows']:,} rows."
     parts: list[Part] = [Table(("score", "value"), rows, clipped)]
     if summary["skipped_rows"]:
-        parts.append(f"{summary['skipped_rows']:,} rows could not be used and were skipped.")
+        parts.append(f"Skipped {summary['skipped_rows']:,} rows that could not be used.")
     if summary["delay"]:
-        parts.append(f"The label of a row came after {summary['delay']:,} more rows had been predicted.")
+        parts.append(f"Each label arrived after {summary['delay']:,} more rows had been predicted.")
     return parts
 
 
 def _curve(run: Run) -> Figure:
     curve = run.scores.curve
-    n_joined = max(1, -(-len(curve.right) // MOST_POINTS))  # windows to a point
+    n_joined = max(1, -(-len(curve.right) // MOST_POINTS))  # windows per point
     n_points = len(curve.right) // n_joined
     right = np.array(curve.right[: n_points * n_joined], dtype=float).reshape(n_points, n_joined).sum(axis=1)
     window = n_joined * curve.window
     ends = window * np.arange(1.0, n_points + 1)
-    share = right / window
-    error = 200.0 * np.sqrt(share * (1.0 - share) / window)  # two standard errors
-    recent, so_far = 100.0 * share, 100.0 * np.cumsum(right) / ends
+    accuracy = right / window
+    error = 200.0 * np.sqrt(accuracy * (1.0 - accuracy) / window)  # two standard errors
+    recent, so_far = 100.0 * accuracy, 100.0 * np.cumsum(right) / ends
     bands = {
-        f"in {window:,} rows": figures.Band(recent, np.maximum(recent - error, 0.0), np.minimum(recent + error, 100.0)),
-        "so far": figures.Band(so_far, so_far, so_far),
+        f"per {window:,} rows": figures.Band(
+            recent, np.maximum(recent - error, 0.0), np.minimum(recent + error, 100.0)
+        ),
+        "cumulative": figures.Band(so_far, so_far, so_far),
     }
     svg = figures.lines("Accuracy", ends, bands, x_label="rows", y_label="accuracy, %")
-    caption = "The band is two standard errors of a share, as if the rows were independent."
+    caption = "The band is two standard errors wide on either side, as if the rows were independent."
     return Figure({"accuracy through the stream": svg}, caption)
 
 
 def _weights(run: Run) -> Figure:
     names = list(getattr(run.model, "member_weights_", {}))
-    x = [n_rows for n_rows, _ in run.weights]
-    parts = {name: [weights[number] for _, weights in run.weights] for number, name in enumerate(names)}
+    x = [n_rows for n_rows, _ in run.weights.points]
+    parts = {name: [weights[number] for _, weights in run.weights.points] for number, name in enumerate(names)}
     svg = figures.shares("Weights of the members", x, parts)
-    return Figure({"weights of the members of the mixture through the stream": svg}, "By learner and gamma.")
+    return Figure({"weights of the members of the mixture through the stream": svg}, "Members by learner and gamma.")
 
 
 def _account(account: Account) -> list[Part]:
     report = account.report()
     rows = [(name.strip(), value) for name, value in report.rows() if name != "advice"]
     caption = (
-        f"Of the first {report.n_rows:,} rows since the start. Gains are 1 for a right label and -1 for a wrong one; "
+        f"Over the first {report.n_rows:,} rows of this run. The gain is 1 for a correct label and -1 for a wrong "
     )
-    caption += "players to relabelling add up to the regret (docs/theory.md)."
-    return [report.advice, Table(("part", "per row"), rows, caption)]
+    caption += "one; the terms from players to relabelling add up to the regret (docs/theory.md)."
+    return [report.advice, Table(("term", "per row"), rows, caption)]
 
 
 def _confusion(summary: Mapping[str, Any]) -> Part:
     labels = [str(label) for label in summary["labels"]]
     if len(labels) > MOST_LABELS:
-        return f"There are {len(labels):,} labels, too many for a matrix."
-    svg = figures.confusion("Rows by label", labels, np.array(summary["confusion"]))
+        return f"{len(labels):,} labels are too many to show."
+    svg = figures.confusion("Rows by true and predicted label", labels, np.array(summary["confusion"]))
     return Figure(
-        {"true and predicted labels": svg}, "Blue is right, orange is wrong; shades are shares of a true label."
+        {"true and predicted labels": svg},
+        "Blue: correct; orange: wrong. Shades show the fraction of each true label's rows.",
     )

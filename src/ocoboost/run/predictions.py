@@ -1,4 +1,4 @@
-"""What a model says to the rows of a file."""
+"""Predictions of a saved model for the rows of a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ocoboost.stream.protocol import StreamClassifier
 
 
 class Predicted(NamedTuple):
-    """Rows, by their lines."""
+    """Predictions for rows, by their lines."""
 
     lines: list[int]
     labels: list[Label | None]
@@ -26,16 +26,16 @@ class Predicted(NamedTuple):
 
 
 class Predictor:
-    """A model and how its columns are called in files."""
+    """A model, and its columns by their names in files."""
 
     def __init__(self, name: str, model: StreamClassifier, notes: Any) -> None:
         self.model = model
         if model.n_rows_ == 0:
-            raise ModelFileError(f"{name}: this model has learned nothing yet.")
+            raise ModelFileError(f"{name}: the model has not learned any rows yet.")
         kinds = model.columns_
         spelling = {str(column): column for column in kinds}
         if len(spelling) < len(kinds):
-            raise ModelFileError(f"{name}: several of its columns have the same name in a file.")
+            raise ModelFileError(f"{name}: several of its columns would have the same name in a file.")
         self.columns = Columns(None, kinds={str(column): kind for column, kind in kinds.items()}, only=spelling)
         settings = {} if notes is None else notes["settings"]
         self.left_out = {settings.get("target"), *settings.get("drop", ())}
@@ -51,7 +51,7 @@ class Predictor:
         return source
 
     def predict(self, source: Source, on_bad: Callable[[BadRecord], object]) -> Iterator[Predicted]:
-        """Chunk by chunk, what the model says; ``on_bad`` is told of records that cannot be used."""
+        """Predictions, chunk by chunk; ``on_bad`` is called with each record that cannot be used."""
         for chunk in source.chunks():
             for bad in chunk.bad:
                 on_bad(bad)
@@ -61,7 +61,7 @@ class Predictor:
 
 
 def write_csv(out: TextIO, known: list[Label], predicted: Iterator[Predicted]) -> int:
-    """Lines of ``line,prediction,`` and a probability for each label; returns how many."""
+    """Write ``line,prediction`` and a probability per label; returns the number of rows."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["line", "prediction", *(f"p({label})" for label in known)])
     n_rows = 0
@@ -74,7 +74,7 @@ def write_csv(out: TextIO, known: list[Label], predicted: Iterator[Predicted]) -
 
 
 def write_json_lines(out: TextIO, known: list[Label], predicted: Iterator[Predicted]) -> int:
-    """Objects of line, prediction and probabilities; returns how many."""
+    """Write objects with line, prediction and probabilities; returns the number of rows."""
     n_rows = 0
     names = [str(label) for label in known]
     for lines, labels, distributions in predicted:

@@ -1,13 +1,14 @@
 """Prequential scores: every row is predicted before it is learned, and counted once.
 
-All of them but the log loss are read off one matrix of counts. A row that came before any label was known has no
-prediction, and counts as wrong. The log loss is of D, which has exact zeros: shares are taken to be at least ``LEAST``,
-and how often that mattered is counted too.
+All of them but the log loss come from the confusion matrix. A row that arrives before any label is known has no
+prediction and counts as wrong. The log loss is that of D, which has exact zeros: probabilities below ``LEAST`` are
+clipped, and counted.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,17 @@ from ocoboost.arrays import FloatArray, IntArray
 
 LEAST = 1e-15
 MOST_POINTS = 256
+TITLES = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "macro_f1": "macro F1",
+    "kappa": "Cohen's kappa",
+    "log_loss": "log loss",
+}
 
 
 class Scores:
-    """Counts of (label, prediction); indices are those of the model's labels, the last column is "no prediction"."""
+    """The confusion matrix, by indices of the model's labels; the last column counts rows without a prediction."""
 
     def __init__(self) -> None:
         self.counts: IntArray = np.zeros((0, 1), dtype=np.int64)
@@ -29,17 +37,17 @@ class Scores:
         self.n_clipped = 0
         self.curve = Curve()
 
-    def add(self, labels: IntArray, predictions: IntArray, shares: FloatArray, n_classes: int) -> None:
-        """Count rows: their labels, what was predicted (-1: nothing), and D of their labels."""
+    def add(self, labels: IntArray, predictions: IntArray, probabilities: FloatArray, n_classes: int) -> None:
+        """Count rows: their labels, the predictions (-1: none), and the probabilities given to their labels."""
         self._grow(n_classes)
         n_columns = self.counts.shape[1]
         cells = labels * n_columns + predictions % n_columns  # -1 is the last column
         self.counts += np.bincount(cells, minlength=self.counts.size).reshape(self.counts.shape)
         right = labels == predictions
-        losses = -np.log(np.maximum(shares, LEAST))
-        # One by one and in order: the sum does not depend on how the rows are cut into blocks.
+        losses = -np.log(np.maximum(probabilities, LEAST))
+        # One by one and in order, so that the sum does not depend on how the rows are cut into blocks.
         self.log_loss_sum = float(np.add.accumulate(np.concatenate([[self.log_loss_sum], losses]))[-1])
-        self.n_clipped += int(np.sum(shares < LEAST))
+        self.n_clipped += int(np.sum(probabilities < LEAST))
         self.curve.add(right)
         self.n_rows += len(labels)
         self.n_right += int(right.sum())
@@ -52,29 +60,30 @@ class Scores:
             grown[:n_old, -1] = self.counts[:, -1]
             self.counts = grown
 
-    # -- what the counts say -------------------------------------------------------------------------------------------
+    # -- read off the matrix -------------------------------------------------------------------------------------------
 
     @property
     def accuracy(self) -> float:
+        """The fraction of rows predicted correctly."""
         return self.n_right / self.n_rows if self.n_rows else math.nan
 
     @property
     def balanced_accuracy(self) -> float:
-        """The mean over the labels of the share of their rows that was predicted right."""
+        """The mean recall over the labels."""
         n_label = self.counts.sum(axis=1)
         occurs = n_label > 0
         return float(np.mean(np.diagonal(self.counts)[occurs] / n_label[occurs])) if occurs.any() else math.nan
 
     @property
     def macro_f1(self) -> float:
-        """The mean over the labels of F1, which is 0 for a label that is never predicted right."""
+        """The unweighted mean of F1 over the labels; F1 is 0 for a label that is never predicted correctly."""
         both = self.counts.sum(axis=1) + self.counts[:, :-1].sum(axis=0)
         occurs = both > 0
         return float(np.mean(2.0 * np.diagonal(self.counts)[occurs] / both[occurs])) if occurs.any() else math.nan
 
     @property
     def kappa(self) -> float:
-        """Cohen's kappa: how far accuracy exceeds what the same predictions, shuffled, would have."""
+        """Cohen's kappa: accuracy corrected for chance agreement."""
         if not self.n_rows:
             return math.nan
         chance = float(self.counts.sum(axis=1) @ self.counts[:, :-1].sum(axis=0)) / self.n_rows**2
@@ -82,10 +91,11 @@ class Scores:
 
     @property
     def log_loss(self) -> float:
+        """The mean of -log of the probability given to the true label."""
         return self.log_loss_sum / self.n_rows if self.n_rows else math.nan
 
     def summary(self) -> dict[str, Any]:
-        """All scores, by name; what cannot be computed is None."""
+        """All scores, by name; None for those that are undefined."""
         scores = {
             "rows": self.n_rows,
             "accuracy": self.accuracy,
@@ -100,14 +110,16 @@ class Scores:
             name: None if isinstance(value, float) and math.isnan(value) else value for name, value in scores.items()
         }
 
-    # -- for a file ----------------------------------------------------------------------------------------------------
+    # -- for checkpoints -----------------------------------------------------------------------------------------------
 
     def as_notes(self) -> dict[str, Any]:
+        """Everything counted so far, for a checkpoint."""
         notes = {name: getattr(self, name) for name in ("counts", "n_rows", "n_right", "log_loss_sum", "n_clipped")}
         return {**notes, "curve": vars(self.curve)}
 
     @classmethod
     def from_notes(cls, notes: dict[str, Any]) -> Scores:
+        """The scores that gave these notes."""
         scores = cls()
         vars(scores).update({name: notes[name] for name in notes if name != "curve"})
         vars(scores.curve).update(notes["curve"])
@@ -115,7 +127,7 @@ class Scores:
 
 
 class Curve:
-    """Right answers in equal windows through the stream; windows are joined in pairs when there are too many."""
+    """Correct predictions in equal windows through the stream; windows are merged in pairs if there are too many."""
 
     def __init__(self) -> None:
         self.window = 1
@@ -124,7 +136,7 @@ class Curve:
         self.right_open = 0
 
     def add(self, right: Any) -> None:
-        """Count rows, by whether they were predicted right."""
+        """Count rows, by whether they were predicted correctly."""
         while len(right):
             n_taken = min(self.window - self.n_open, len(right))
             self.right_open += int(np.sum(right[:n_taken]))
@@ -138,5 +150,21 @@ class Curve:
                     self.window *= 2
 
     def points(self) -> list[tuple[int, float]]:
-        """Rows until the end of each window, and the accuracy in it."""
+        """The number of rows at the end of each window, and the accuracy within it."""
         return [((number + 1) * self.window, right / self.window) for number, right in enumerate(self.right)]
+
+
+@dataclass
+class MemberWeights:
+    """The weights of a mixture's members through the stream; every other point is dropped if there are too many."""
+
+    points: list[tuple[int, list[float]]] = field(default_factory=list)  # rows learned, and the weights then
+    every: int = 1  # rows between points, at least
+
+    def add(self, n_rows: int, weights: list[float]) -> None:
+        """Note the weights when ``n_rows`` are learned."""
+        if not self.points or n_rows - self.points[-1][0] >= self.every:
+            self.points.append((n_rows, weights))
+        if len(self.points) >= MOST_POINTS:
+            self.points = self.points[1::2]
+            self.every = (self.points[-1][0] - self.points[0][0]) // (len(self.points) - 1)

@@ -119,7 +119,7 @@ class StreamClassifier(base.MiniBatchClassifier):
         self._state = None
 
     def draws(self, answered: Answered, n_learned: int) -> list[Label | None]:
-        """What ``sample_one`` would have said to rows of a prequential run, the first when ``n_learned`` were learned."""
+        """What ``sample_one`` would have said to rows of a prequential run; ``n_learned`` counts those before them."""
         if not answered.classes:
             return [None] * len(answered)
         return [
@@ -275,7 +275,7 @@ class StreamClassifier(base.MiniBatchClassifier):
 
     def _draw(self, answers: Answers) -> list[int]:
         draw = self._uniform(self.n_rows_)
-        return [draw_label(distribution, draw) for distribution in answers.distributions]
+        return [draw_label(distribution, draw) for distribution in answers.distributions]  # Alg. 1.5, Alg. 4.5: ŷ ~ D
 
     def _uniform(self, row: int) -> float:
         """The draw that ``sample_one`` uses when so many rows are learned."""

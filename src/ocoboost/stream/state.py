@@ -146,8 +146,10 @@ class State:
     def _learn(
         self, rows: Sequence[Row], labels: list[Label], weights: FloatArray, plan: Plan, answering: bool, n_before: int
     ) -> Iterator[Answered]:
-        cuts = sorted({len(rows), *range(0, len(rows), MOST_ROWS), *plan.labels, *plan.additions})
-        for first, last in pairwise(cuts):
+        cuts = {len(rows), *range(0, len(rows), MOST_ROWS), *plan.labels, *plan.additions}
+        if answering:  # a row that brings a new label is answered by itself: no row is learned before it is given
+            cuts |= {row + 1 for row in plan.labels}
+        for first, last in pairwise(sorted(cuts)):  # Alg. 1.1, Alg. 4.1: for t = 1, ..., T, in blocks
             if self.n_rows != n_before + first:
                 raise InvalidInputError(
                     f"the model has learned other rows since row {first} of this run was checked; "
@@ -161,17 +163,14 @@ class State:
                     self.labels.add(plan.labels[first])
                 if first in plan.additions:
                     self.schema.apply(plan.additions[first])
-                block = Block(rows[first:last], self.schema)
+                block = Block(rows[first:last], self.schema)  # Alg. 1.2, Alg. 4.2: receive x
                 answers = self._learn_block(block, labels[first:last], weights[first:last], answering)
                 self.n_rows += last - first
-            if before is not None:
-                yield before
-                first, answers = first + 1, answers.after(1)
-            if answering and first < last:
-                yield self._answered(first, answers)
+            if answering:
+                yield self._answered(first, answers) if before is None else before
 
     def _learn_block(self, block: Block, labels: list[Label], weights: FloatArray, answering: bool) -> Answers:
-        indices = self.labels.indices(labels)
+        indices = self.labels.indices(labels)  # Alg. 1.6, Alg. 4.6: receive y
         n_classes = len(self.labels)
         record = self.record if self.record is not None and self.record.is_open else None
         is_mixed = len(self.engine.cascades) > 1

@@ -72,7 +72,7 @@ class HypothesisClass(ABC):
 class EnumeratedClass(HypothesisClass):
     """A class small enough to look at every member."""
 
-    may_raise = False  # whether its members are somebody else's code
+    may_raise = False  # whether its members are the user's code
 
     @property
     @abstractmethod
@@ -143,8 +143,8 @@ class FunctionClass(EnumeratedClass):
                 ) from error
             if not 0 <= said[number] < self.n_classes:
                 raise InvalidInputError(
-                    f"makes hypothesis {number} say {said[number]}, which is no label index below {self.n_classes}; "
-                    "return the place of a label in `classes`."
+                    f"makes hypothesis {number} say {said[number]}, which is not a label index below {self.n_classes}; "
+                    "return the index of a label in `classes`."
                 )
         return said
 
@@ -177,7 +177,7 @@ class TableClass(EnumeratedClass):
     @property
     def n_points(self) -> int:
         """The number of points of the domain."""
-        return self.table.shape[1]
+        return int(self.table.shape[1])
 
     def labels(self, row: Any) -> IntArray:
         """What each member says to a point: its number, or an array that holds only its number."""
@@ -194,7 +194,7 @@ class WeightMatrixClass(EnumeratedClass):
     """
 
     def __init__(self, n_features: int, n_classes: int, n_levels: int = 3, *, most_members: int = MOST_MEMBERS) -> None:
-        n_members = n_levels ** (n_classes * n_features)
+        n_members: int = n_levels ** (n_classes * n_features)
         if n_members > most_members:
             shown = f"{n_members:,}" if n_members < 10**15 else f"about 1e{math.floor(math.log10(n_members))}"
             raise InvalidParameterError(
@@ -211,7 +211,8 @@ class WeightMatrixClass(EnumeratedClass):
         levels = np.linspace(-1.0, 1.0, self.n_levels)
         n_entries = self.n_classes * self.n_features
         digits = np.arange(self.size)[:, None] // self.n_levels ** np.arange(n_entries - 1, -1, -1) % self.n_levels
-        return levels[digits].reshape(self.size, self.n_classes, self.n_features)
+        matrices: FloatArray = levels[digits].reshape(self.size, self.n_classes, self.n_features)
+        return matrices
 
     @property
     def size(self) -> int:

@@ -51,4 +51,4 @@ def best_runs(table: FloatArray, n_pieces: int, out: IntArray) -> float:
         if cell > 0 and came_from[cell, piece, label] != STAY:
             label = came_from[cell, piece, label]
             piece -= 1
-    return best
+    return float(best)

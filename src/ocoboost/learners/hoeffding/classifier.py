@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ocoboost.data.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters
-from ocoboost.learners.hoeffding import kernels, splits
+from ocoboost.learners.hoeffding import layout
 from ocoboost.learners.hoeffding.ensemble import HoeffdingEnsemble
 from ocoboost.learners.trees import MAX_SIZE, NativeTrees
 
-CRITERIA = {"gini": splits.GINI, "info_gain": splits.INFO_GAIN, "hellinger": splits.HELLINGER}
-LEAVES = {"mc": kernels.MAJORITY, "nb": kernels.NAIVE_BAYES, "nba": kernels.ADAPTIVE}
+CRITERIA = {"gini": layout.GINI, "info_gain": layout.INFO_GAIN, "hellinger": layout.HELLINGER}
+LEAVES = {"mc": layout.MAJORITY, "nb": layout.NAIVE_BAYES, "nba": layout.ADAPTIVE}
 UNLIMITED = 2**31
 
 
@@ -53,8 +53,8 @@ class HoeffdingTrees(NativeTrees):
     feature_share
         The probability with which a tree sees a column; below 1 the trees differ.
     max_size
-        Memory for all trees together, in MiB; None for no limit. When it is reached, leaves go on learning but no
-        longer split. `memory_usage_` tells what is in use.
+        Memory for all trees together, in MiB; None for no limit. Once it is reached, leaves continue to learn but
+        no longer split. `memory_usage_` is the memory in use.
     n_jobs
         Threads, when used by itself; -1 for all cores. The results do not depend on it.
     seed
@@ -136,7 +136,7 @@ class HoeffdingTrees(NativeTrees):
     def make_ensemble(self, n_learners: int, seed: int) -> HoeffdingEnsemble:
         """Fresh trees for a booster."""
         check_parameters(self, self.ranges)
-        rules = kernels.Rules(
+        rules = layout.Rules(
             grace_period=float(self.grace_period),
             max_depth=UNLIMITED if self.max_depth is None else int(self.max_depth),
             delta=float(self.delta),

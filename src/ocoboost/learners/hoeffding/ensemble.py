@@ -14,7 +14,7 @@ from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade.native import NativeEnsemble, register_forest
 from ocoboost.compiling import IS_COMPILED
 from ocoboost.data.schema import TEXT, Block, Schema
-from ocoboost.learners.hoeffding import kernels, splits, state
+from ocoboost.learners.hoeffding import kernels, layout, state
 from ocoboost.learners.hoeffding.state import padded
 from ocoboost.learners.nominal import NominalNumbers
 from ocoboost.randomness import FEATURES, draw_rows
@@ -27,7 +27,7 @@ class HoeffdingEnsemble(NativeEnsemble):
 
     def __init__(
         self,
-        rules: kernels.Rules,
+        rules: layout.Rules,
         n_learners: int,
         *,
         seed: int = 0,
@@ -40,11 +40,11 @@ class HoeffdingEnsemble(NativeEnsemble):
         self.nominal = NominalNumbers(nominal)
         self.feature_share = feature_share
         self.max_bytes = max_bytes
-        self.columns = kernels.Columns(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), 0, 0)
+        self.columns = layout.Columns(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), 0, 0)
         self.n_categories = 0
         self.version = 0  # of the schema that the columns were made for
         self.trees = _empty_trees(n_learners)
-        if rules.criterion == splits.HELLINGER:
+        if rules.criterion == layout.HELLINGER:
             self.max_classes = 2
 
     # -- rows ----------------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ class HoeffdingEnsemble(NativeEnsemble):
             return
         n_numeric = padded(sum(position >= 0 for position in numeric))
         self._shift_nominal_tests(n_numeric - self.columns.n_numeric)
-        self.columns = kernels.Columns(
+        self.columns = layout.Columns(
             np.array(numeric, dtype=np.int64),
             np.array(nominal, dtype=np.int64),
             n_numeric,
@@ -97,7 +97,7 @@ class HoeffdingEnsemble(NativeEnsemble):
     def _shift_nominal_tests(self, n_places: int) -> None:
         """Text comes after numbers in a row, so it moves when columns of numbers are added."""
         nodes = self.trees.nodes
-        is_nominal = (nodes["kind"] == kernels.EQUAL) | (nodes["kind"] == kernels.MULTIWAY)
+        is_nominal = (nodes["kind"] == layout.EQUAL) | (nodes["kind"] == layout.MULTIWAY)
         nodes["feature"][is_nominal] += n_places
 
     def grow_classes(self, n_classes: int) -> None:
@@ -160,21 +160,29 @@ class HoeffdingEnsemble(NativeEnsemble):
         """Memory of a leaf that learns, with the branch above it."""
         n_classes, columns = int(self.trees.class_weight.shape[2]), self.columns
         statistics = n_classes * (5 * columns.n_numeric + columns.n_nominal * self.n_categories)
-        nodes = 2 * (kernels.NODE.itemsize // 8 + 2 * n_classes)
+        nodes = 2 * (layout.NODE.itemsize // 8 + 2 * n_classes)
         return 8 * (statistics + nodes + 1)
 
     # -- learning ------------------------------------------------------------------------------------------------
 
     @property
-    def forest(self) -> kernels.Forest:
-        return kernels.Forest(self.trees, self.columns, self.rules)
+    def forest(self) -> layout.Forest:
+        return layout.Forest(self.trees, self.columns, self.rules)
 
-    def scratch(self) -> kernels.Scratch:
+    def scratch(self) -> layout.Scratch:
         """Memory for one thread to work in."""
         n_classes = self.trees.class_weight.shape[2]
-        return kernels.make_scratch(self.columns.n_numeric, self.columns.n_nominal, n_classes, self.n_categories)
+        return layout.make_scratch(self.columns.n_numeric, self.columns.n_nominal, n_classes, self.n_categories)
 
     # -- saving --------------------------------------------------------------------------------------------------
+
+    def settings(self) -> dict[str, Any]:
+        return {
+            **super().settings(),
+            "feature_share": self.feature_share,
+            "nominal": self.nominal.names,
+            "max_bytes": self.max_bytes,
+        }
 
     def state(self) -> dict[str, Any]:
         return state.state_of(self)
@@ -185,7 +193,7 @@ class HoeffdingEnsemble(NativeEnsemble):
 
 def _zeros(
     n_learners: int, n_nodes: int, n_slots: int, n_classes: int, n_numeric: int, n_nominal: int, n_categories: int
-) -> kernels.Trees:
+) -> layout.Trees:
     """Empty arrays, moments without values."""
 
     def ints(*shape: int) -> IntArray:
@@ -195,9 +203,9 @@ def _zeros(
         return np.zeros((n_learners, *shape))
 
     moments = floats(n_slots, n_classes, 5, n_numeric)
-    moments[:, :, :, splits.LOW] = np.inf
-    moments[:, :, :, splits.HIGH] = -np.inf
-    return kernels.Trees(
+    moments[:, :, :, layout.LOW] = np.inf
+    moments[:, :, :, layout.HIGH] = -np.inf
+    return layout.Trees(
         n_nodes=ints(),
         n_free=ints(),
         free=ints(n_slots),
@@ -211,11 +219,11 @@ def _zeros(
 
 
 def _records(n_learners: int, n_nodes: int) -> Any:
-    nodes = np.zeros((n_learners, n_nodes), dtype=kernels.NODE)
+    nodes = np.zeros((n_learners, n_nodes), dtype=layout.NODE)
     return nodes if IS_COMPILED else nodes.view(np.recarray)  # uncompiled, only these have fields as attributes
 
 
-def _empty_trees(n_learners: int) -> kernels.Trees:
+def _empty_trees(n_learners: int) -> layout.Trees:
     """Trees of one leaf each, for no columns and the fewest classes."""
     trees = _zeros(n_learners, 1, 1, 1, 0, 0, 0)
     trees.n_nodes[:] = 1  # the root is node 0, with slot 0
@@ -224,4 +232,4 @@ def _empty_trees(n_learners: int) -> kernels.Trees:
     return trees
 
 
-register_forest(kernels.Forest, kernels)
+register_forest(layout.Forest, kernels)

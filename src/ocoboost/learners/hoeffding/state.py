@@ -1,4 +1,4 @@
-"""What Hoeffding trees have learned, as a dict of numbers and arrays, and back."""
+"""The learned state of Hoeffding trees: to a dict of numbers and arrays, and back with every field checked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from ocoboost.data.schema import Schema
 from ocoboost.learners.checked import as_trees, check_array, length, require, whole
-from ocoboost.learners.hoeffding import kernels
+from ocoboost.learners.hoeffding import layout
 
 if TYPE_CHECKING:
     from ocoboost.learners.hoeffding.ensemble import HoeffdingEnsemble
@@ -23,7 +23,7 @@ def padded(n_columns: int) -> int:
 
 
 def state_of(ensemble: HoeffdingEnsemble) -> dict[str, Any]:
-    """All that the trees have learned."""
+    """Everything that the trees have learned."""
     return {
         "version": ensemble.version,
         "nominal": ensemble.nominal.state(),
@@ -35,12 +35,12 @@ def state_of(ensemble: HoeffdingEnsemble) -> dict[str, Any]:
 
 
 def restore(ensemble: HoeffdingEnsemble, state: dict[str, Any], schema: Schema, n_classes: int) -> None:
-    """Fill fresh trees with a saved state; raises ``ValueError`` if no such trees can have learned it."""
+    """Fill fresh trees; raises ``ValueError`` for a state that no such trees can have learned."""
     ensemble.version = whole(state["version"], 0, schema.version, "version")
     ensemble.nominal.restore(state["nominal"], schema)
     n_most = max([0, *map(len, schema.categories.values()), *map(len, ensemble.nominal.codes.values())])
     ensemble.n_categories = whole(state["n_categories"], n_most, n_most, "n_categories")
-    columns = kernels.Columns(**state["columns"])
+    columns = layout.Columns(**state["columns"])
     for positions in (columns.numeric, columns.nominal):
         check_array(positions, np.int64, (min(len(positions), len(schema.kinds)),), "columns")
         if sorted(positions[positions >= 0].tolist()) != list(range(int((positions >= 0).sum()))):
@@ -53,7 +53,7 @@ def restore(ensemble: HoeffdingEnsemble, state: dict[str, Any], schema: Schema, 
     whole(columns.n_nominal, n_nominal, n_nominal, "n_nominal")
     ensemble.columns = columns
     ensemble.rules = ensemble.rules._replace(max_slots=whole(state["max_slots"], 1, 2**31, "max_slots"))
-    old, trees = ensemble.trees, as_trees(kernels.Trees, state["trees"])
+    old, trees = ensemble.trees, as_trees(layout.Trees, state["trees"])
     n_learners = len(old.n_nodes)
     n_nodes, n_slots = length(trees.nodes, 1), length(trees.free, 1)
     n_seen = length(trees.class_weight, 2)
@@ -76,32 +76,32 @@ def restore(ensemble: HoeffdingEnsemble, state: dict[str, Any], schema: Schema, 
     ensemble.trees = trees._replace(nodes=trees.nodes.view(type(old.nodes)))
 
 
-def _check_tree(trees: kernels.Trees, learner: int, columns: kernels.Columns, n_categories: int) -> None:
+def _check_tree(trees: layout.Trees, learner: int, columns: layout.Columns, n_categories: int) -> None:
     n = whole(trees.n_nodes[learner], 1, trees.nodes.shape[1], "n_nodes")
     nodes = trees.nodes[learner, :n]
     kind, parent, child, sibling = nodes["kind"], nodes["parent"], nodes["first_child"], nodes["sibling"]
     numbers = np.arange(n)
-    is_leaf = kind == kernels.LEAF
-    require(np.all((kind >= kernels.LEAF) & (kind <= kernels.MULTIWAY)), "kind")
+    is_leaf = kind == layout.LEAF
+    require(np.all((kind >= layout.LEAF) & (kind <= layout.MULTIWAY)), "kind")
     # Nodes are appended: parents come before children, siblings in order. So every walk ends.
     require(parent[0] == -1 and sibling[0] == -1 and np.all((parent[1:] >= 0) & (parent[1:] < numbers[1:])), "parent")
-    require(np.all(kind[parent[1:]] != kernels.LEAF), "parent")
+    require(np.all(kind[parent[1:]] != layout.LEAF), "parent")
     require(np.all(child[is_leaf] == -1), "first_child")
     require(np.all((child[~is_leaf] > numbers[~is_leaf]) & (child[~is_leaf] < n)), "first_child")
     require(np.all(parent[child[~is_leaf]] == numbers[~is_leaf]), "first_child")
     has_sibling = sibling != -1
     require(np.all((sibling[has_sibling] > numbers[has_sibling]) & (sibling[has_sibling] < n)), "sibling")
     require(np.all(parent[sibling[has_sibling]] == parent[has_sibling]), "sibling")
-    is_binary = (kind == kernels.NUMERIC) | (kind == kernels.EQUAL)
+    is_binary = (kind == layout.NUMERIC) | (kind == layout.EQUAL)
     require(np.all(sibling[child[is_binary]] >= 0), "sibling")
     require(np.all(nodes["depth"][1:] == nodes["depth"][parent[1:]] + 1) and nodes["depth"][0] == 0, "depth")
-    feature, is_number = nodes["feature"], kind == kernels.NUMERIC
+    feature, is_number = nodes["feature"], kind == layout.NUMERIC
     require(np.all((feature[is_number] >= 0) & (feature[is_number] < columns.n_numeric)), "feature")
     is_text = ~is_leaf & ~is_number
     first, end = columns.n_numeric, columns.n_numeric + columns.n_nominal
     require(np.all((feature[is_text] >= first) & (feature[is_text] < end)), "feature")
     below = np.zeros(n, dtype=bool)
-    below[1:] = kind[parent[1:]] == kernels.MULTIWAY
+    below[1:] = kind[parent[1:]] == layout.MULTIWAY
     require(np.all((nodes["category"][below] >= 0) & (nodes["category"][below] < n_categories)), "category")
     n_slots = trees.free.shape[1]
     n_free = whole(trees.n_free[learner], 0, n_slots, "n_free")

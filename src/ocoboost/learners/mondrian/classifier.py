@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ocoboost.data.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters
-from ocoboost.learners.mondrian import kernels
+from ocoboost.learners.mondrian import layout
 from ocoboost.learners.mondrian.ensemble import MondrianEnsemble
 from ocoboost.learners.trees import MAX_SIZE, NativeTrees
 
@@ -41,8 +41,8 @@ class MondrianTrees(NativeTrees):
         "range" measures distances in units of each column's range so far, so that the unit of a column does not
         matter; "none" takes the numbers as they are, as River does.
     max_nodes
-        The most nodes that a tree may have; None for no limit. When it is reached, the tree is cut no more, and goes on
-        learning in the nodes it has.
+        The most nodes that a tree may have; None for no limit. A tree that has reached it is cut no more, and continues
+        to learn in the nodes it has.
     max_size
         Memory for all trees together, in MiB; None for no limit. It sets a `max_nodes` that falls as columns and labels
         appear.
@@ -111,7 +111,7 @@ class MondrianTrees(NativeTrees):
     def make_ensemble(self, n_learners: int, seed: int) -> MondrianEnsemble:
         """Fresh trees for a booster."""
         check_parameters(self, self.ranges)
-        rules = kernels.Rules(
+        rules = layout.Rules(
             step=float(self.step),
             aggregate=bool(self.aggregate),
             dirichlet=float(self.dirichlet),

@@ -14,7 +14,7 @@ from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade.native import NativeEnsemble, register_forest
 from ocoboost.compiling import IS_COMPILED
 from ocoboost.data.schema import TEXT, Block, Schema
-from ocoboost.learners.mondrian import kernels, state
+from ocoboost.learners.mondrian import kernels, layout, state
 from ocoboost.learners.mondrian.state import NUMBER
 from ocoboost.learners.nominal import NominalNumbers
 
@@ -26,7 +26,7 @@ class MondrianEnsemble(NativeEnsemble):
 
     def __init__(
         self,
-        rules: kernels.Rules,
+        rules: layout.Rules,
         n_learners: int,
         *,
         nominal: frozenset[Any] = frozenset(),
@@ -112,19 +112,23 @@ class MondrianEnsemble(NativeEnsemble):
     @property
     def bytes_per_node(self) -> int:
         """Memory of a node."""
-        return int(kernels.NODE.itemsize + 8 * (self.trees.class_weight.shape[2] + 2 * self.columns.size))
+        return int(layout.NODE.itemsize + 8 * (self.trees.class_weight.shape[2] + 2 * self.columns.size))
 
     # -- learning ------------------------------------------------------------------------------------------------
 
     @property
-    def forest(self) -> kernels.Forest:
-        return kernels.Forest(self.trees, self.rules)
+    def forest(self) -> layout.Forest:
+        return layout.Forest(self.trees, self.rules)
 
-    def scratch(self) -> kernels.Scratch:
+    def scratch(self) -> layout.Scratch:
         """Memory for one thread to work in."""
-        return kernels.make_scratch(self.columns.size, self.trees.class_weight.shape[2])
+        return layout.make_scratch(self.columns.size, self.trees.class_weight.shape[2])
 
     # -- saving --------------------------------------------------------------------------------------------------
+
+    def settings(self) -> dict[str, Any]:
+        limits = {"most_nodes": self.most_nodes, "max_bytes": self.max_bytes}
+        return {**super().settings(), "nominal": self.nominal.names, **limits}
 
     def state(self) -> dict[str, Any]:
         return state.state_of(self)
@@ -133,10 +137,10 @@ class MondrianEnsemble(NativeEnsemble):
         state.restore(self, saved, schema, n_classes)
 
 
-def _zeros(n_learners: int, n_nodes: int, n_classes: int, n_columns: int) -> kernels.Trees:
+def _zeros(n_learners: int, n_nodes: int, n_classes: int, n_columns: int) -> layout.Trees:
     """Arrays without nodes, boxes without values."""
-    nodes = np.zeros((n_learners, n_nodes), dtype=kernels.NODE)
-    return kernels.Trees(
+    nodes = np.zeros((n_learners, n_nodes), dtype=layout.NODE)
+    return layout.Trees(
         n_nodes=np.zeros(n_learners, dtype=np.int64),
         n_taught=np.zeros(n_learners, dtype=np.int64),
         nodes=nodes if IS_COMPILED else nodes.view(np.recarray),  # uncompiled, only these have fields as attributes
@@ -147,13 +151,13 @@ def _zeros(n_learners: int, n_nodes: int, n_classes: int, n_columns: int) -> ker
     )
 
 
-def _empty_trees(n_learners: int) -> kernels.Trees:
+def _empty_trees(n_learners: int) -> layout.Trees:
     """Trees of one leaf each, for no columns and the fewest classes."""
     trees = _zeros(n_learners, 1, 1, 0)
     trees.n_nodes[:] = 1  # the root is node 0
-    trees.nodes["feature"] = kernels.LEAF
+    trees.nodes["feature"] = layout.LEAF
     trees.nodes["parent"] = -1
     return trees
 
 
-register_forest(kernels.Forest, kernels)
+register_forest(layout.Forest, kernels)

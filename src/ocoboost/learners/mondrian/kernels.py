@@ -1,4 +1,4 @@
-"""Compiled Mondrian trees: N trees side by side in arrays, axis 0 is always the learner.
+"""Compiled Mondrian trees: vote on a row, and learn it.
 
 A Mondrian tree (Lakshminarayanan, Roy & Teh, 2014) cuts boxes at random, without looking at labels: the further a row
 lies outside a node's box, the sooner, and on that side, a cut is put above the node. What is learned is the class
@@ -12,83 +12,15 @@ Being taught a row of label weights is one event: a node's log loss is the weigh
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.arrays import FloatArray
 from ocoboost.compiling import kernel
+from ocoboost.learners.mondrian.layout import HIGH, LEAF, LOW, Forest, Rules, Scratch, Trees
 from ocoboost.randomness import MONDRIAN, uniform
 
-LEAF = -1  # in place of a feature
-LOW = 0
-HIGH = 1
 _FURTHEST = 1e150  # distances are cut here, so that their sums stay finite
 _SMALLEST = 1e-300  # shares are cut here, so that their logarithms stay finite
-
-
-class Rules(NamedTuple):
-    """The parameters of a Mondrian tree, as numbers."""
-
-    step: float
-    aggregate: bool
-    dirichlet: float
-    smoothing: float
-    split_pure: bool
-    is_scaled: bool
-    max_nodes: int
-    seed: np.uint64
-
-
-# Leaves and branches share the record.
-NODE = np.dtype(
-    [
-        ("time", np.float64),  # at which the node was cut off its parent
-        ("threshold", np.float64),  # value <= threshold goes left
-        ("gain", np.float64),  # -step * cumulated log loss of the node as a leaf
-        ("tree_gain", np.float64),  # log of the mean over all prunings below, of the exponential of their gain
-        ("share", np.float64),  # weight of the pruning at this node among those that reach it
-        ("total", np.float64),  # weight of all classes
-        ("feature", np.int64),  # LEAF, or the column that a branch tests
-        ("parent", np.int64),
-        ("left", np.int64),
-        ("right", np.int64),
-    ]
-)
-
-
-class Trees(NamedTuple):
-    """All trees; every array has the learner as its axis 0."""
-
-    n_nodes: IntArray  # (n_learners,)
-    n_taught: IntArray  # (n_learners,) rows; numbers the draws
-    nodes: Any  # (n_learners, n_nodes) of NODE
-    class_weight: FloatArray  # (n_learners, n_nodes, n_classes)
-    boxes: FloatArray  # (n_learners, n_nodes, 2, n_columns) lowest and highest value, NaN before the first
-    scale: FloatArray  # (n_learners, n_columns) what a distance is multiplied by
-    has_gaps: IntArray  # (n_learners,) whether a box may lack values: before the first row, or if some were missing
-
-
-class Scratch(NamedTuple):
-    """Memory for one thread to work in, so that nothing is allocated per row."""
-
-    distance: FloatArray  # (n_columns,) from the box to the row
-    shares: FloatArray  # (n_classes,) what a node predicts
-    taught: FloatArray  # label weights of a row
-    vote: FloatArray
-    slope: FloatArray  # gradient of a row's loss
-
-
-class Forest(NamedTuple):
-    """What the kernels need of an ensemble."""
-
-    trees: Trees
-    rules: Rules
-
-
-def make_scratch(n_columns: int, n_classes: int) -> Scratch:
-    """Scratch memory for trees of this many columns and classes."""
-    return Scratch(np.zeros(n_columns), *(np.zeros(n_classes) for _ in range(4)))
 
 
 _kernel = kernel(error_model="numpy")
@@ -99,14 +31,14 @@ _inlined = kernel(error_model="numpy", inline="always")
 def is_full(forest: Forest, tree: int, scratch: Scratch) -> bool:
     """Whether the next row might need more nodes than are left."""
     wanted = forest.trees.n_nodes[tree] + 2
-    return forest.trees.nodes.shape[1] < wanted <= forest.rules.max_nodes
+    return bool(forest.trees.nodes.shape[1] < wanted <= forest.rules.max_nodes)
 
 
 @_inlined
 def _next_node(nodes: Any, tree: int, node: int, x: FloatArray) -> int:
     """The child that a row goes to; a missing value follows the heavier branch."""
     value = x[nodes[tree, node].feature]
-    left, right = nodes[tree, node].left, nodes[tree, node].right
+    left, right = int(nodes[tree, node].left), int(nodes[tree, node].right)
     if value <= nodes[tree, node].threshold:
         return left
     if value == value or nodes[tree, right].total > nodes[tree, left].total:
@@ -171,7 +103,7 @@ def _distance(boxes: FloatArray, scale: FloatArray, tree: int, node: int, x: Flo
 
 
 @_inlined
-def _stretch(boxes: FloatArray, tree: int, node: int, x: FloatArray) -> None:
+def _enclose(boxes: FloatArray, tree: int, node: int, x: FloatArray) -> None:
     """Make a node's box hold a row."""
     for column in range(x.size):
         value, low, high = x[column], boxes[tree, node, LOW, column], boxes[tree, node, HIGH, column]
@@ -200,19 +132,21 @@ def _is_pure(class_weight: FloatArray, tree: int, node: int, weights: FloatArray
 
 
 @_kernel
-def _cut(trees: Trees, tree: int, node: int, x: FloatArray, distance: FloatArray, time: float, draws: tuple) -> int:  # type: ignore[type-arg]
+def _cut(
+    trees: Trees, tree: int, node: int, x: FloatArray, distance: FloatArray, time: float, draws: tuple[float, float]
+) -> int:
     """Put a branch in a node's place: what the node was goes to one side, a new leaf to the other. Returns the leaf."""
     nodes = trees.nodes
     total = 0.0
     for column in range(x.size):
         total += distance[column]
     feature = -1
-    cumulated = 0.0
+    cumulative = 0.0
     for column in range(x.size):
         if distance[column] > 0.0:
-            cumulated += distance[column]
+            cumulative += distance[column]
             feature = column
-            if draws[0] * total < cumulated:
+            if draws[0] * total < cumulative:
                 break
     low, high = trees.boxes[tree, node, LOW, feature], trees.boxes[tree, node, HIGH, feature]
     goes_right = x[feature] > high
@@ -221,7 +155,8 @@ def _cut(trees: Trees, tree: int, node: int, x: FloatArray, distance: FloatArray
     if not near <= threshold < far:  # rounding
         threshold = near
 
-    moved, leaf = trees.n_nodes[tree], trees.n_nodes[tree] + 1
+    moved = int(trees.n_nodes[tree])
+    leaf = moved + 1
     trees.n_nodes[tree] += 2
     for child in (moved, leaf):
         nodes[tree, child].time = time
@@ -248,6 +183,16 @@ def _cut(trees: Trees, tree: int, node: int, x: FloatArray, distance: FloatArray
     nodes[tree, node].left = moved if goes_right else leaf
     nodes[tree, node].right = leaf if goes_right else moved
     return leaf
+
+
+@_inlined
+def _log_loss(shares: FloatArray, weights: FloatArray, n_classes: int) -> float:
+    """The weighted sum of the log losses of the labels that are taught."""
+    loss = 0.0
+    for c in range(n_classes):
+        if weights[c] > 0.0:
+            loss -= weights[c] * math.log(max(shares[c], _SMALLEST))
+    return loss
 
 
 @_inlined
@@ -298,17 +243,13 @@ def learn_row(forest: Forest, tree: int, x: FloatArray, weights: FloatArray, scr
             leaf = _cut(trees, tree, node, x, distance, cut_at, draws)
         _predict(nodes, trees.class_weight, tree, node, rules, n_classes, shares)
         if nodes[tree, node].total > 0.0:
-            loss = 0.0
-            for c in range(n_classes):
-                if weights[c] > 0.0:
-                    loss -= weights[c] * math.log(max(shares[c], _SMALLEST))
-            nodes[tree, node].gain -= rules.step * loss
+            nodes[tree, node].gain -= rules.step * _log_loss(shares, weights, n_classes)
         _add(trees, tree, node, weights, taught, n_classes)
         if outside > 0.0 or trees.has_gaps[tree]:
-            _stretch(trees.boxes, tree, node, x)
+            _enclose(trees.boxes, tree, node, x)
         if leaf >= 0:
             _add(trees, tree, leaf, weights, taught, n_classes)
-            _stretch(trees.boxes, tree, leaf, x)
+            _enclose(trees.boxes, tree, leaf, x)
             node = leaf
             break
         if is_leaf:

@@ -1,4 +1,4 @@
-"""What Mondrian trees have learned, as a dict of numbers and arrays, and back."""
+"""The learned state of Mondrian trees: to a dict of numbers and arrays, and back with every field checked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from ocoboost.data.schema import Schema
 from ocoboost.learners.checked import as_trees, check_array, length, require, whole
-from ocoboost.learners.mondrian import kernels
+from ocoboost.learners.mondrian import layout
 
 if TYPE_CHECKING:
     from ocoboost.learners.mondrian.ensemble import MondrianEnsemble
@@ -17,7 +17,7 @@ NUMBER = -1  # in place of a category code
 
 
 def state_of(ensemble: MondrianEnsemble) -> dict[str, Any]:
-    """All that the trees have learned."""
+    """Everything that the trees have learned."""
     return {
         "version": ensemble.version,
         "nominal": ensemble.nominal.state(),
@@ -29,7 +29,7 @@ def state_of(ensemble: MondrianEnsemble) -> dict[str, Any]:
 
 
 def restore(ensemble: MondrianEnsemble, state: dict[str, Any], schema: Schema, n_classes: int) -> None:
-    """Fill fresh trees with a saved state; raises ``ValueError`` if no such trees can have learned it."""
+    """Fill fresh trees; raises ``ValueError`` for a state that no such trees can have learned."""
     ensemble.version = whole(state["version"], 0, schema.version, "version")
     ensemble.nominal.restore(state["nominal"], schema)
     columns, codes = state["columns"], state["codes"]
@@ -39,7 +39,7 @@ def restore(ensemble: MondrianEnsemble, state: dict[str, Any], schema: Schema, n
     require(np.all((columns >= 0) & (columns < len(schema.kinds)) & (codes >= NUMBER)), "columns")
     ensemble.columns, ensemble.codes = columns, codes
     ensemble.rules = ensemble.rules._replace(max_nodes=whole(state["max_nodes"], 1, 2**31, "max_nodes"))
-    old, trees = ensemble.trees, as_trees(kernels.Trees, state["trees"])
+    old, trees = ensemble.trees, as_trees(layout.Trees, state["trees"])
     n_nodes, n_seen = length(trees.nodes, 1), length(trees.class_weight, 2)
     whole(n_seen, 1, max(1, n_classes), "n_classes")
     shapes: dict[str, tuple[int, ...]] = {
@@ -59,12 +59,12 @@ def restore(ensemble: MondrianEnsemble, state: dict[str, Any], schema: Schema, n
     ensemble.trees = trees._replace(nodes=trees.nodes.view(type(old.nodes)))
 
 
-def _check_tree(trees: kernels.Trees, learner: int, n_places: int) -> None:
+def _check_tree(trees: layout.Trees, learner: int, n_places: int) -> None:
     n = whole(trees.n_nodes[learner], 1, trees.nodes.shape[1], "n_nodes")
     nodes = trees.nodes[learner, :n]
     feature, parent = nodes["feature"], nodes["parent"]
-    require(np.all((feature >= kernels.LEAF) & (feature < n_places)), "feature")
-    branches = np.flatnonzero(feature != kernels.LEAF)
+    require(np.all((feature >= layout.LEAF) & (feature < n_places)), "feature")
+    branches = np.flatnonzero(feature != layout.LEAF)
     children = np.concatenate([nodes["left"][branches], nodes["right"][branches]])
     # Every node but the root is the child of exactly one: a walk down from the root meets no node twice.
     require(np.array_equal(np.sort(children), np.arange(1, n)), "left and right")

@@ -8,12 +8,7 @@ import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.compiling import kernel
-
-GINI = 0
-INFO_GAIN = 1
-HELLINGER = 2
-
-WEIGHT, MEAN, SQUARES, LOW, HIGH = range(5)  # rows of a column's moments
+from ocoboost.learners.hoeffding.layout import GINI, HIGH, INFO_GAIN, LOW, MEAN, SQUARES, WEIGHT
 
 _kernel = kernel(error_model="numpy")
 
@@ -94,7 +89,7 @@ def _hellinger(branches: FloatArray) -> float:
     positive = branches[0, 1] + branches[1, 1]
     first = np.sqrt(branches[0, 0] / negative) - np.sqrt(branches[0, 1] / positive)
     second = np.sqrt(branches[1, 0] / negative) - np.sqrt(branches[1, 1] / positive)
-    return np.sqrt(first * first + second * second)
+    return float(np.sqrt(first * first + second * second))
 
 
 @_kernel

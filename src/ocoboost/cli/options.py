@@ -1,0 +1,49 @@
+"""Options that ``run`` and ``predict`` share: how to read a file of rows."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, TypeAlias
+
+import typer
+
+
+class Format(StrEnum):
+    """File formats that can be read."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+    ARFF = "arff"
+    JSONL = "jsonl"
+
+
+class OnError(StrEnum):
+    """What to do with a row that cannot be used."""
+
+    STOP = "stop"
+    SKIP = "skip"
+
+
+def _delimiter(given: str | None) -> str | None:
+    if given is None:
+        return None
+    character = "\t" if given in ("\\t", "tab") else given
+    if len(character) != 1 or not character.isascii() or character in '"\r\n':
+        raise typer.BadParameter(f"must be a single ASCII character or 'tab', got {given!r}")
+    return character
+
+
+File: TypeAlias = Annotated[
+    str, typer.Argument(help="CSV, ARFF or JSON lines (optionally gzipped), or Parquet; - for standard input (CSV).")
+]
+FileFormat: TypeAlias = Annotated[
+    Format | None, typer.Option("--format", help="File format.", show_default="by file extension")
+]
+Delimiter: TypeAlias = Annotated[
+    str | None,
+    typer.Option(help="CSV delimiter: one character, or 'tab'.", show_default="detected", callback=_delimiter),
+]
+BadRows: TypeAlias = Annotated[OnError, typer.Option(help="Stop at the first row that cannot be used, or skip it.")]
+Threads: TypeAlias = Annotated[
+    int, typer.Option(min=-1, help="Threads; -1 for all cores. The results do not depend on it.")
+]

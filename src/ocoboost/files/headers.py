@@ -1,0 +1,84 @@
+"""The headers of CSV and ARFF files: which columns there are, and where the records begin."""
+
+from __future__ import annotations
+
+import csv
+
+from ocoboost.data.schema import NUMBER, TEXT
+from ocoboost.errors import DataFileError
+from ocoboost.files.columns import Columns
+from ocoboost.files.delimited import Delimited, Dialect
+from ocoboost.files.opening import ByteStream
+from ocoboost.files.records import RawChunk, Records
+
+DELIMITERS = ",;\t|"
+
+
+def open_csv(stream: ByteStream, columns: Columns, delimiter: str | None = None) -> tuple[Delimited, Records]:
+    """A CSV file, its header read: the first line that is not blank names the columns."""
+    records = Records(stream, b'"')
+    while True:
+        number, text = _take_line(stream.name, records)
+        if text is None:
+            raise DataFileError(f"{stream.name}: empty file; the first line must name the columns.")
+        text = text.removeprefix("\ufeff")
+        if text.strip():
+            break
+    text = text.rstrip("\r\n")
+    if "\r" in text:
+        raise DataFileError(f"{stream.name}: lines end with carriage returns only; convert them to line feeds.")
+    if text.count('"') % 2:
+        raise DataFileError(f"{stream.name}, line {number}: unclosed quote in the header.")
+    if delimiter is None:
+        delimiter = max(DELIMITERS, key=text.count)
+    header = next(csv.reader([text], delimiter=delimiter))
+    return Delimited(stream.name, columns, Dialect(delimiter, '"'), header), records
+
+
+def open_arff(stream: ByteStream, columns: Columns) -> tuple[Delimited, Records]:
+    """An ARFF file, its header read: @attribute lines name the columns and say what they hold."""
+    records = Records(stream, b"'")
+    kinds: dict[str, str] = {}
+    header: list[str] = []
+    while True:
+        number, line = _take_line(stream.name, records)
+        if line is None:
+            raise DataFileError(f"{stream.name}: no @data line; is this an ARFF file?")
+        text = line.strip()
+        word = text.replace("\t", " ").partition(" ")[0].lower()
+        if word == "@data":
+            break
+        if word == "@attribute":
+            column, kind = _attribute(stream.name, number, text)
+            header.append(column)
+            kinds[column] = kind
+        elif text and not text.startswith("%") and word != "@relation":
+            raise DataFileError(f"{stream.name}, line {number}: {text[:40]!r} does not belong in an ARFF header.")
+    for column, kind in kinds.items():
+        if columns.is_feature(column) and columns.kinds.get(column) is None:
+            columns.kinds[column] = TEXT if column in columns.as_text else kind
+    return Delimited(stream.name, columns, Dialect(",", "'", comment="%"), header), records
+
+
+def _take_line(name: str, records: Records) -> tuple[int, str | None]:
+    """The number and the text of the next line; no text at the end."""
+    number, start = records.line, records.offset
+    line = records.take_line()
+    return number, RawChunk(line, start, start + len(line), number).decode(name) if line else None
+
+
+def _attribute(name: str, line: int, text: str) -> tuple[str, str]:
+    rest = text[len("@attribute") :].strip()
+    if rest[:1] in ("'", '"'):
+        column, _, kind = rest[1:].partition(rest[0])
+    else:
+        column, _, kind = rest.replace("\t", " ").partition(" ")
+    kind = kind.strip().lower()
+    if kind.startswith(("numeric", "real", "integer")):
+        return column, NUMBER
+    if kind.startswith(("{", "string")):
+        return column, TEXT
+    raise DataFileError(
+        f"{name}, line {line}: attribute {column!r} has the unsupported type {kind!r}; "
+        "convert it to numeric, string or {...}."
+    )

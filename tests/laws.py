@@ -1,0 +1,46 @@
+"""What the laws of blocks are checked with: all that a model knows, and the two ways to go through a stream."""
+
+from __future__ import annotations
+
+from ocoboost.online.mixture import Mixture
+
+PROBES = [{}, {"a": 0.5}, {"a": -2, "b": 1.0, "c": "red"}, {"c": "violet", "d": 3}]
+
+
+def learned(model, probes=PROBES):
+    """Everything the model knows, in a form that == compares exactly."""
+    state = model.state_
+    return (
+        state.labels.known,
+        state.schema.kinds,
+        state.schema.categories,
+        state.n_rows,
+        [state_of_learners(cascade.ensemble) for cascade in state.engine.cascades],
+        [{name: array.tobytes() for name, array in c.cells.state().items()} for c in state.engine.cascades],
+        (state.engine.weights.tobytes(), state.engine.n_rows) if isinstance(state.engine, Mixture) else None,
+        [model.predict_proba_one(x) for x in probes],
+        [model.vote_shares_one(x) for x in probes],
+        [model.sample_one(x) for x in probes],
+    )
+
+
+def state_of_learners(ensemble):
+    if hasattr(ensemble, "learners"):
+        return [vars(learner) for learner in ensemble.learners]
+    return [array.tobytes() for array in ensemble.trees]
+
+
+def row_by_row(model, stream):
+    predictions = []
+    for x, y, w in stream:
+        predictions.append(model.predict_one(x))
+        model.learn_one(x, y, w=w)
+    return predictions
+
+
+def block_by_block(model, stream, blocks):
+    predictions = []
+    for first, last in blocks:
+        x, y, w = zip(*stream[first:last], strict=True)
+        predictions += model.predict_learn_many(list(x), list(y), w=list(w))
+    return predictions

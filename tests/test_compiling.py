@@ -1,0 +1,95 @@
+"""Kernels compile and say the same if Numba does not let them go without counting references."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ocoboost
+from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier, compiling
+from ocoboost.oco.domains import Simplex, UnitInterval
+from ocoboost.oco.players import PLAYERS, Game
+from ocoboost.oco.projections import project_onto_simplex, project_row
+
+ASKED = "import os; os.environ['OCOBOOST_COUNT_REFERENCES'] = '1'"
+# A Numba that does not know the switch: it refuses a kernel that is compiled with it.
+REFUSED = "from numba.core import cpu; del cpu._options_mixin._nrt"
+RUN = "import json, sys, test_compiling as here; print(json.dumps(getattr(here, sys.argv[1])()))"
+
+needs_compiler = pytest.mark.skipif(not compiling.IS_COMPILED, reason="nothing is compiled")
+
+
+def small_kernels():
+    """Every player's moves on both domains, and projections; the last word says whether references were counted."""
+    rng = np.random.default_rng(1)
+    points = rng.normal(size=(50, 4))
+    project_onto_simplex(points, points)
+    plays = {}
+    for name, player in PLAYERS.items():
+        for domain in (Simplex(4), UnitInterval()):
+            game = Game(domain, 20, 3.0, 3.0)
+            play = np.tile(domain.centre(), (3, 1))
+            memory = player.begin(domain, play)
+            for turn in range(20):
+                gradients = rng.uniform(-1.0, 1.0, size=play.shape)
+                player.step(game, play, memory, gradients, player.optimal_step(game, domain.centre()), turn)
+            plays[f"{name} {domain}"] = play.tolist()
+    return points.tolist(), plays, "_nrt" not in project_row.targetoptions
+
+
+def fused_run():
+    """Labels, distributions and tree weights of boosted Hoeffding trees, which split."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(200, 3))
+    y = np.digitize(X[:, 0] * X[:, 1], [-0.3, 0.3]).tolist()
+    learner = HoeffdingTrees(grace_period=10, delta=0.5, tau=0.5)
+    model = OnlineAgnosticBoostClassifier(learner, n_learners=4, gamma=0.3, seed=3)
+    labels = model.predict_learn_many(X, y)
+    trees = model.state_.engine.cascades[0].ensemble.trees
+    assert trees.n_nodes.min() > 1
+    return (
+        labels,
+        model.predict_proba_many(X).tolist(),
+        trees.class_weight.tolist(),
+        "_nrt" not in project_row.targetoptions,
+    )
+
+
+def elsewhere(first, what, tmp_path):
+    """The same in a process that begins with ``first``, with kernels of its own."""
+    paths = [str(Path(ocoboost.__file__).parents[1]), str(Path(__file__).parent)]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(paths)}
+    command = [sys.executable, "-c", f"{first}\n{RUN}", what]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def here(what):
+    """The normal path, as JSON would have it."""
+    return json.loads(json.dumps(globals()[what]()))
+
+
+@needs_compiler
+@pytest.mark.parametrize("first", [ASKED, REFUSED], ids=["asked for", "refused"])
+def test_kernels_that_count_references_say_the_same(first, tmp_path):
+    *expected, counted_here = here("small_kernels")
+    *found, counted = elsewhere(first, "small_kernels", tmp_path)
+    assert (counted_here, counted) == (False, True)
+    assert found == expected
+
+
+@needs_compiler
+@pytest.mark.slow  # all kernels of the trees are compiled anew
+@pytest.mark.parametrize("first", [ASKED, REFUSED], ids=["asked for", "refused"])
+def test_a_fused_run_that_counts_references_says_the_same(first, tmp_path):
+    *expected, counted_here = here("fused_run")
+    *found, counted = elsewhere(first, "fused_run", tmp_path)
+    assert (counted_here, counted) == (False, True)
+    np.testing.assert_equal(found, expected)
