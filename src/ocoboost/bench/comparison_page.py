@@ -36,7 +36,7 @@ def page(comparison: Comparison, missing: Mapping[str, str], facts: Mapping[str,
 
 _LEGEND = (
     "In percent, against the true labels, with the standard error over the shuffles. Every row is predicted before it "
-    "is learned. The best of each column is bold. 'boost' is OnlineBoostClassifier(), 'boost, stumps' the same over "
+    "is learned. The best of each column is bold. 'boost' is OnlineBoostClassifier(), 'boost-stumps' the same over "
     "the paper's stumps, which the agnostic and the realizable booster, OnlineMBBM and Adaboost.OLM have too. River's "
     "models have their library's defaults."
 )
