@@ -17,13 +17,7 @@ test-slow: .venv/.dev
 
 # The kernels' own tests once more, uncompiled: readable tracebacks, and the same draws.
 test-nojit: .venv/.dev
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -n auto -W ignore::RuntimeWarning tests/oco tests/test_randomness.py tests/test_cascade.py \
-		tests/weak/test_hoeffding.py -k "not papers_datasets and not odd_shapes and not extreme"
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -n auto -W ignore::RuntimeWarning tests/weak/test_mondrian.py tests/test_mixture.py \
-		-k "twin or bound or soft"
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -n auto -W ignore::RuntimeWarning tests/weak/test_wide.py tests/weak/test_experts.py \
-		tests/weak/test_hypotheses.py -k "enumeration or fractions or digits or members or zero"
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -n auto -W ignore::RuntimeWarning tests/theory/test_account.py -k "replay or recording"
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -n auto -W ignore::RuntimeWarning -m "kernels and not slow"
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

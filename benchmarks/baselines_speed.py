@@ -3,7 +3,7 @@
     python benchmarks/baselines_speed.py run --loop-rows 20
     python benchmarks/baselines_speed.py report
 
-One thread, CPU seconds. What is measured is kept in ``benchmarks/results/baselines.jsonl``, the last measurement
+One thread, CPU seconds. What is measured is kept in ``benchmarks/results/baselines.jsonl``, where the last measurement
 counts; ``report`` writes the tables between the marks in ``docs/baselines.md``.
 """
 
@@ -135,12 +135,11 @@ def potentials(data_dir: Path | None) -> Iterator[tuple[Job, Result]]:
 def beside_agnostic(name: str, data_dir: Path | None) -> Iterator[tuple[Job, Result]]:
     """Seconds of Adaboost.OLM and of the agnostic booster."""
     data = Data.load(name, data_dir)
-    times = []
-    for make in (AdaBoostOLMClassifier, agnostic):
+    times = {}
+    for booster, make in {"olm": AdaBoostOLMClassifier, "agnostic": agnostic}.items():
         data.learn(make)  # compiles
-        times.append(best_of(3, partial(data.learn, make)))
-    olm, ours = times
-    yield {"speed": "adaboost-olm", "dataset": name}, {"olm": olm, "agnostic": ours, "ratio": olm / ours}
+        times[booster] = best_of(3, partial(data.learn, make))
+    yield {"speed": "adaboost-olm", "dataset": name}, {**times, "ratio": times["olm"] / times["agnostic"]}
 
 
 # -- report ------------------------------------------------------------------------------------------------------------

@@ -26,7 +26,6 @@ import hashlib
 import json
 import math
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -35,6 +34,7 @@ from contextlib import closing
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from subprocess import PIPE, Popen
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,7 +120,6 @@ def all_cases(n_rows: int) -> dict[str, Case]:
     agnostic = partial(make, "OnlineAgnosticBoostClassifier", trees, **paper)
     river = import_module("river.tree").HoeffdingTreeClassifier
     foreign = partial(make, "OnlineAgnosticBoostClassifier", river, **{**paper, "n_learners": 5})
-    batch: dict[str, Any] = {"n_estimators": 20, "random_state": 1}
     models = {
         "mixture": make_mixture,
         "agnostic": agnostic,
@@ -141,8 +140,8 @@ def all_cases(n_rows: int) -> dict[str, Case]:
         **cases,
         "mixture/learn/segment": Case(make_mixture, learn, rows),
         "river/block/segment": Case(foreign, predict_learn, few),
-        "batch/agnostic/segment": Case(partial(make, "AgnosticBoostClassifier", **batch), fit, rows),
-        "batch/realizable/segment": Case(partial(make, "RealizableBoostClassifier", **batch), fit, rows),
+        "batch/agnostic/segment": Case(partial(make, "AgnosticBoostClassifier", n_estimators=20), fit, rows),
+        "batch/realizable/segment": Case(partial(make, "RealizableBoostClassifier", n_estimators=20), fit, rows),
         "account/report/segment": Case(agnostic, report_account, rows),
         "file/save-load/segment": Case(partial(taught, agnostic, rows), save_and_load, rows),
     }
@@ -188,20 +187,20 @@ def fingerprint(tree: Path) -> str:
     return hashlib.sha256(b"".join([str(tree).encode(), *sources])).hexdigest()[:16]
 
 
-def start_worker(tree: Path, n_rows: int) -> subprocess.Popen[str]:
+def start_worker(tree: Path, n_rows: int) -> Popen[str]:
     cache = REPOSITORY / ".cache" / f"numba-{fingerprint(tree)}"
-    own = {"PYTHONPATH": str(tree / "src"), "NUMBA_CACHE_DIR": str(cache), "PYTHONHASHSEED": "0"}
+    own = {**ONE_THREAD, "PYTHONPATH": str(tree / "src"), "NUMBA_CACHE_DIR": str(cache), "PYTHONHASHSEED": "0"}
     command = [sys.executable, __file__, str(tree), "--worker", "--rows", str(n_rows)]
-    environment = {**os.environ, **ONE_THREAD, **own}
-    return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    return Popen(command, env={**os.environ, **own}, stdin=PIPE, stdout=PIPE, text=True)
 
 
 class Pair:
-    """A worker of the tree before, and one of the tree after."""
+    """The workers of a round: one of the tree before, one of the tree after. Round 0 is for compiling."""
 
-    def __init__(self, trees: list[Path], n_rows: int, one_core: bool = True) -> None:
+    def __init__(self, trees: list[Path], n_rows: int, number: int) -> None:
         self.workers = [start_worker(tree, n_rows) for tree in trees]
-        if one_core and hasattr(os, "sched_setaffinity"):  # elsewhere they may run on two cores
+        self.order = 1 if number % 2 == 0 else -1
+        if number > 0 and hasattr(os, "sched_setaffinity"):  # elsewhere they may run on two cores
             for worker in self.workers:
                 os.sched_setaffinity(worker.pid, {max(os.sched_getaffinity(0))})
         self.cases = self._answers()[0]
@@ -211,7 +210,7 @@ class Pair:
             worker.communicate()  # no more questions: it ends
 
     def run(self, case: str, repeats: int) -> list[dict[str, Any]]:
-        for worker in self.workers:
+        for worker in self.workers[:: self.order]:
             print(json.dumps([case, repeats]), file=worker.stdin, flush=True)
         answers = self._answers()
         if errors := [answer["error"] for answer in answers if "error" in answer]:
@@ -252,13 +251,12 @@ def report(rounds: list[dict[str, list[dict[str, Any]]]]) -> None:
         note = "  predictions differ" if len({side["digest"] for sides in rounds for side in sides[case]}) > 1 else ""
         print(f"{case:26}{before:10.2f}{after:10.2f}{ratio:8.3f}  {low:.3f}..{high:.3f}{note}")
         outside += [case] if abs(ratio - 1.0) > TOLERANCE else []
-    print(f"not within {TOLERANCE:.0%} of 1:", ", ".join(outside) or f"none of the {len(rounds[0])} ratios")
+    print(f"all within {TOLERANCE:.0%} of 1?", f"no: {', '.join(outside)}" if outside else "yes")
 
 
 def compare(trees: list[Path], names: list[str], n_rows: int, n_rounds: int) -> list[dict[str, list[dict[str, Any]]]]:
-    """The answers of every round."""
     sources = [fingerprint(tree) for tree in trees]
-    with closing(Pair(trees, n_rows, one_core=False)) as pair:
+    with closing(Pair(trees, n_rows, 0)) as pair:
         cases = [case for case in pair.cases if any(name in case for name in names)]
         trial = measure(pair, dict.fromkeys(cases, 1), "compiling")
     if not trial:
@@ -266,7 +264,7 @@ def compare(trees: list[Path], names: list[str], n_rows: int, n_rounds: int) -> 
     repeats = {case: math.ceil(LEAST_SECONDS / min(s["seconds"] for s in sides)) for case, sides in trial.items()}
     rounds = []
     for number in range(1, n_rounds + 1):
-        with closing(Pair(trees, n_rows)) as pair:
+        with closing(Pair(trees, n_rows, number)) as pair:
             rounds.append(measure(pair, repeats, f"round {number}/{n_rounds}"))
         if sources != [fingerprint(tree) for tree in trees]:
             raise SystemExit("the sources were changed during the run: measure a copy (git worktree)")

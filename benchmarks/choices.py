@@ -3,9 +3,9 @@
     python benchmarks/choices.py run --data-dir FOLDER --jobs 2
     python benchmarks/choices.py report
 
-Prequential accuracy of the mode against the clean labels, over the whole stream and over its last fifth. Every finished
-run is kept in ``benchmarks/results/choices.jsonl``, so an interrupted study resumes. ``report`` reads only that file;
-it needs matplotlib and Jinja, and writes ``docs/choices.md`` (from ``choices.md.j2``) and its figures.
+Prequential accuracy of the mode against the clean labels, over the whole stream and over its last fifth. Every
+finished run is kept in ``benchmarks/results/choices.jsonl``, so an interrupted study resumes. ``report`` reads only
+that file; it needs matplotlib and Jinja, and writes ``docs/choices.md`` (from ``choices.md.j2``) and its figures.
 """
 
 from __future__ import annotations

@@ -15,12 +15,14 @@ import math
 import statistics
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import studies
 from river import preprocessing
 
 from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier, StumpExperts
-from ocoboost.bench import datasets
+from ocoboost.bench import datasets, measures
 from ocoboost.data.rows import NumberRows
 from ocoboost.data.schema import Block, Schema
 from ocoboost.learners.experts.ensemble import EnumeratedEnsemble, ExpertEnsemble
@@ -31,7 +33,7 @@ from ocoboost.learners.experts.stumps import StumpClass, find_cells
 Labels = Callable[[int, np.ndarray, np.ndarray, np.random.Generator], int]
 
 
-def piece(X: np.ndarray) -> Block:
+def block_of(X: np.ndarray) -> Block:
     rows, schema = NumberRows(list(range(X.shape[1])), X), Schema()
     for additions in schema.plan(rows).values():
         schema.apply(additions)
@@ -64,7 +66,7 @@ class WrittenOut(EnumeratedClass):
 def seconds(ensemble: ExpertEnsemble, X: np.ndarray, labels: np.ndarray, n_classes: int) -> float:
     """Time to vote on every row and learn it."""
     start = time.perf_counter()
-    block = ensemble.prepare(piece(X), learning=True)
+    block = ensemble.prepare(block_of(X), learning=True)
     ensemble.vote_and_learn(0, block, np.eye(n_classes)[labels], np.empty((len(X), n_classes)))
     return time.perf_counter() - start
 
@@ -109,7 +111,7 @@ def _values(row: dict[int, float]) -> np.ndarray:
 
 
 def noisy_stump(row: int, x: np.ndarray, vote: np.ndarray, rng: np.random.Generator) -> int:
-    """A member of the class, wrong in three rows of ten."""
+    """A member of the class, but three labels of ten are drawn, so a fifth is wrong."""
     return int(x[0] * len(vote)) if rng.random() < 0.7 else int(rng.integers(len(vote)))
 
 
@@ -129,7 +131,7 @@ def regret(n_rows: int, labels: Labels, horizon: int | None, seed: int) -> tuple
     rng = np.random.default_rng(seed)
     X = rng.random((n_rows, d))
     ensemble = StumpExperts(n_cells=cells, horizon=horizon).make_ensemble(1, seed)
-    block = ensemble.prepare(piece(X), learning=True)
+    block = ensemble.prepare(block_of(X), learning=True)
     vote, taught, gained = np.empty((1, k)), np.zeros((n_rows, k)), 0.0
     for row in range(n_rows):
         ensemble.vote(0, block[row : row + 1], vote)
@@ -140,7 +142,7 @@ def regret(n_rows: int, labels: Labels, horizon: int | None, seed: int) -> tuple
     return 2.0 * (best - gained), ensemble.regret_bound(n_rows)
 
 
-def regrets(n_seeds: int = 8) -> None:
+def regrets(n_seeds: int) -> None:
     print("| labels | rate | 100 rows | 1,000 rows | 10,000 rows | slope |")
     print("|---|---|---:|---:|---:|---:|")
     sizes = 100, 1_000, 10_000
@@ -150,9 +152,8 @@ def regrets(n_seeds: int = 8) -> None:
             for n_rows in sizes:
                 horizon = n_rows if rate == "tuned" else None
                 measured, bounds = zip(*(regret(n_rows, labels, horizon, s) for s in range(n_seeds)), strict=True)
-                error = statistics.stdev(measured) / math.sqrt(n_seeds)
                 means.append(statistics.fmean(measured))
-                cells.append(f"{means[-1]:.0f} ± {error:.0f} of {bounds[0]:.0f}")
+                cells.append(f"{studies.shown(measured, 0)} of {bounds[0]:.0f}")
             slope = math.log(means[-1] / means[1]) / math.log(10.0) if min(means) > 0.0 else math.nan
             print(f"| {labels.__name__.replace('_', ' ')} | {rate} | {' | '.join(cells)} | {slope:.2f} |", flush=True)
 
@@ -160,13 +161,18 @@ def regrets(n_seeds: int = 8) -> None:
 # -- example ---------------------------------------------------------------------------------------------------------
 
 
-def example() -> None:
+def booster(learner: Any, **options: Any) -> OnlineAgnosticBoostClassifier:
+    """Twenty learners, with the settings of the mixture's members."""
+    return OnlineAgnosticBoostClassifier(learner, n_learners=20, start="label", pool="distribution", **options)
+
+
+def example(n_seeds: int) -> None:
     """Two features decide together, a stump sees one of them; one label in ten is wrong."""
     n_rows = 3000
-    print("| model | accuracy, mean and standard error over 5 seeds |")
+    print(f"| model | accuracy, mean and standard error over {n_seeds} seeds |")
     print("|---|---:|")
     scores: dict[str, list[float]] = {}
-    for seed in range(5):
+    for seed in range(n_seeds):
         rng = np.random.default_rng(seed)
         X = rng.random((n_rows, 4))
         clean = np.where(X[:, 0] < 0.5, 0, np.where(X[:, 1] < 0.5, 1, 2))
@@ -176,29 +182,26 @@ def example() -> None:
         learner = StumpExperts(n_cells=8)
         models = {
             "`StumpExperts`": StumpExperts(n_cells=8),
-            "20 boosted, mode": OnlineAgnosticBoostClassifier(learner, gamma=0.2, n_learners=20, seed=seed),
+            "20 boosted, mode": booster(learner, gamma=0.2, seed=seed),
         }
         for name, model in models.items():
             predictions = np.array(model.predict_learn_many(X, labels))
             scores.setdefault(name, []).append(float(np.mean(predictions == labels)))
         scores.setdefault("the rule itself", []).append(float(np.mean(clean == labels)))
     for name, values in scores.items():
-        error = statistics.stdev(values) / math.sqrt(len(values))
-        print(f"| {name} | {100 * statistics.fmean(values):.1f} ± {100 * error:.1f} |")
+        print(f"| {name} | {studies.shown([100.0 * value for value in values])} |")
 
 
-def accuracy(n_shuffles: int = 5) -> None:
+def accuracy(n_shuffles: int) -> None:
     """Prequential accuracy of the mode; every feature scaled to the range seen so far, this row included."""
     models = {
         "`StumpExperts`": lambda seed: StumpExperts(),
-        "20 boosted, gamma 0.3": lambda seed: OnlineAgnosticBoostClassifier(
-            StumpExperts(), gamma=0.3, n_learners=20, seed=seed
-        ),
-        "20 boosted Hoeffding trees of depth 1, gamma 0.3": lambda seed: OnlineAgnosticBoostClassifier(
-            HoeffdingTrees(max_depth=1), gamma=0.3, n_learners=20, seed=seed
+        "20 boosted, gamma 0.3": lambda seed: booster(StumpExperts(), gamma=0.3, seed=seed),
+        "20 boosted Hoeffding trees of depth 1, gamma 0.3": lambda seed: booster(
+            HoeffdingTrees(max_depth=1), gamma=0.3, seed=seed
         ),
     }
-    streams = {"Balance": datasets.balance(), "Segment": datasets.segment()}
+    streams = {"Balance": datasets.balance(), "Segment": datasets.load("segment")}
     print(f"| model | {' | '.join(streams)} |")
     print("|---|---:|---:|")
     for name, make in models.items():
@@ -212,16 +215,21 @@ def accuracy(n_shuffles: int = 5) -> None:
                     X.append(scaler.transform_one(x))
                     labels.append(y)
                 predictions = make(seed).predict_learn_many(X, labels)
-                scores.append(statistics.fmean(guess == y for guess, y in zip(predictions, labels, strict=True)))
-            error = statistics.stdev(scores) / math.sqrt(n_shuffles)
-            cells.append(f"{100 * statistics.fmean(scores):.1f} ± {100 * error:.1f}")
+                scores.append(measures.accuracy(predictions, labels))
+            cells.append(studies.shown(scores))
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["speed", "regret", "example", "accuracy"])
-    {"speed": speed, "regret": regrets, "example": example, "accuracy": accuracy}[parser.parse_args().what]()
+    what: dict[str, Callable[[int], None]] = {"regret": regrets, "example": example, "accuracy": accuracy}
+    parser.add_argument("what", choices=["speed", *what])
+    parser.add_argument("--seeds", type=int, help="or shuffles; 8 for regret, 5 for the others")
+    options = parser.parse_args()
+    if options.what == "speed":
+        speed()
+    else:
+        what[options.what](options.seeds or (8 if options.what == "regret" else 5))
 
 
 if __name__ == "__main__":

@@ -1,43 +1,38 @@
-"""River's own checks, every one of them, on every public booster."""
+"""River's own checks, every one of them, on every registered booster and on the learners that take any row."""
 
 from __future__ import annotations
 
 import pytest
 from river import checks, linear_model
 
-import ocoboost
+from ocoboost import registry
 
-BOOSTERS = [
-    ocoboost.StumpExperts,
-    ocoboost.HoeffdingTrees,
-    ocoboost.MondrianTrees,
-    ocoboost.AdaBoostOLMClassifier,
-    ocoboost.OnlineAgnosticBoostClassifier,
-    ocoboost.OnlineMBBMClassifier,
-    ocoboost.OnlineRealizableBoostClassifier,
-]
+BOOSTERS = [model.load() for model in registry.models(registry.BOOSTER)]
+# Learners over classes that are given in full cannot take the rows that River makes up.
+LEARNERS = [registry.find(key).load() for key in ("hoeffding", "mondrian", "stump-experts")]
+MODELS = [*BOOSTERS, *LEARNERS]
 
 
 def cases():
-    for booster in BOOSTERS:
-        for parameters in booster._unit_test_params():
-            for number, check in enumerate(checks.yield_checks(booster(**parameters))):
-                yield pytest.param(booster, parameters, check, id=f"{booster.__name__}-{number}-{check.__name__}")
+    for kind in MODELS:
+        for parameters in kind._unit_test_params():
+            for number, check in enumerate(checks.yield_checks(kind(**parameters))):
+                yield pytest.param(kind, parameters, check, id=f"{kind.__name__}-{number}-{check.__name__}")
 
 
-@pytest.mark.parametrize(("booster", "parameters", "check"), list(cases()))
-def test_river_check(booster, parameters, check):
-    check(booster(**parameters))
+@pytest.mark.parametrize(("kind", "parameters", "check"), list(cases()))
+def test_river_check(kind, parameters, check):
+    check(kind(**parameters))
 
 
 def test_no_check_is_skipped():
-    for booster in BOOSTERS:
-        assert booster()._unit_test_skips() == set()
+    for kind in MODELS:
+        assert kind()._unit_test_skips() == set()
 
 
-@pytest.mark.parametrize("booster", BOOSTERS[3:])
+@pytest.mark.parametrize("booster", BOOSTERS)
 def test_a_binary_learner_makes_a_binary_booster(booster):
-    model = booster(linear_model.LogisticRegression(), n_learners=2)
+    model = booster(linear_model.LogisticRegression())
     assert not model._multiclass
     names = {check.__name__ for check in checks.yield_checks(model)}
     assert "check_predict_proba_one_binary" in names

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from ocoboost.randomness import LEARNER_SEED, PREDICT, RELABEL, derive_seed, draw_label, draw_rows, philox, uniform
 
+pytestmark = pytest.mark.kernels
+
 # Known answers of Philox4x32-10, from the Random123 distribution: counter, key, output.
 ANSWERS = [
     ("00000000 00000000 00000000 00000000", "00000000 00000000", "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),

@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import ocoboost
 from ocoboost import (
     AdaBoostOLMClassifier,
     HoeffdingTrees,
@@ -24,7 +25,7 @@ from ocoboost.bench import datasets
 from ocoboost.sklearn import OnlineBoostClassifier
 
 BOOSTERS = [
-    OnlineAgnosticBoostClassifier(budget=20),
+    ocoboost.OnlineBoostClassifier(budget=20),
     OnlineAgnosticBoostClassifier(MondrianTrees(), gamma=0.5, n_learners=5),
     OnlineRealizableBoostClassifier(n_learners=5),
     OnlineMBBMClassifier(n_learners=5),
@@ -53,19 +54,30 @@ def iris():
     return X[order], y[order]
 
 
+def booster(**options):
+    return OnlineAgnosticBoostClassifier(gamma=0.5, n_learners=10, start="label", pool="distribution", **options)
+
+
 @pytest.fixture
 def model():
-    return OnlineBoostClassifier(OnlineAgnosticBoostClassifier(gamma=0.5, n_learners=10), random_state=1)
+    return OnlineBoostClassifier(booster(), random_state=1)
 
 
 def test_it_is_the_booster_inside(iris, model):
     X, y = iris
-    inside = OnlineAgnosticBoostClassifier(
-        gamma=0.5, n_learners=10, classes=[0, 1, 2], seed=model.fit(X, y).booster_.seed
-    )
+    inside = booster(classes=[0, 1, 2], seed=model.fit(X, y).booster_.seed)
     inside.learn_many(X, y)
     assert np.array_equal(model.predict_proba(X), inside.predict_proba_many(X))
     assert model.predict(X).tolist() == inside.predict_many(X)
+
+
+def test_without_a_booster_it_is_the_mixture(iris):
+    X, y = iris
+    model = OnlineBoostClassifier(random_state=1).set_params(booster__budget=20).fit(X, y)
+    assert type(model.booster_) is ocoboost.OnlineBoostClassifier
+    inside = ocoboost.OnlineBoostClassifier(budget=20, classes=[0, 1, 2], seed=model.booster_.seed)
+    inside.learn_many(X, y)
+    assert np.array_equal(model.predict_proba(X), inside.predict_proba_many(X))
 
 
 def test_parts_are_the_whole(iris, model):
@@ -109,7 +121,8 @@ def test_searching_in_a_pipeline(iris, model):
     assert cross_val_score(OnlineBoostClassifier(HoeffdingTrees()), frame, y).mean() > 0.9
 
 
-def test_columns_of_text_and_missing_numbers(model):
+def test_columns_of_text_and_missing_numbers():
+    model = OnlineBoostClassifier(ocoboost.OnlineBoostClassifier(budget=60), random_state=1)
     rows = datasets.shuffled(datasets.cars(), 1)
     frame = pd.DataFrame([x for x, _ in rows]).assign(number=np.nan)
     y = [label for _, label in rows]

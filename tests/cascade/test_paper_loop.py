@@ -25,6 +25,7 @@ ALGORITHMS = {AGNOSTIC: paper_loop.algorithm_1, REALIZABLE: paper_loop.algorithm
 STUMP = {"grace_period": 9.5, "delta": 0.5, "tau": 0.5, "max_depth": 1, "leaf_prediction": "mc"}
 NATIVE = {"stumps": HoeffdingTrees(**STUMP), "naive Bayes": HoeffdingTrees(), "Mondrian trees": MondrianTrees()}
 FOREIGN = {"bins": Bins(), "River's stumps": tree.HoeffdingTreeClassifier(**STUMP)}
+QUICK, SLOWER = ["stumps", "naive Bayes", "bins"], ["Mondrian trees", "River's stumps"]  # uncompiled
 
 
 def read():
@@ -95,7 +96,7 @@ def driven(name, regime, relabel, *, by_parts, n_jobs=1):
 
 @pytest.mark.parametrize("relabel", ["fractional", "random"])
 @pytest.mark.parametrize("regime", ALGORITHMS, ids=["Algorithm 1", "Algorithm 4"])
-@pytest.mark.parametrize("name", [*NATIVE, *FOREIGN])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.kernels) for name in QUICK] + SLOWER)
 def test_the_cascade_is_the_papers_loop(name, regime, relabel):
     expected = literal(name, regime, relabel)
     distributions = np.array(expected.distributions)

@@ -56,6 +56,7 @@ GAMMAS = [0.001, 0.1, 0.3, 0.9]
 ASKERS = {(gamma, n_classes): Asker(EXACT, gamma, n_classes) for gamma in GAMMAS for n_classes in range(2, 7)}
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("gamma", GAMMAS)
 @given(state=states())
 def test_one_step_of_the_recursion(gamma, state):
@@ -69,6 +70,7 @@ def test_one_step_of_the_recursion(gamma, state):
     assert phi(n + 1, counts, label) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("gamma", ["1/1000", "3/10"])
 @settings(max_examples=30)
 @given(state=states(max_classes=4, n_learners=10))
@@ -79,6 +81,7 @@ def test_exact_potentials_are_the_recursion_in_fractions(gamma, state):
     assert phi(n, counts, label) == pytest.approx(float(expected), abs=1e-12)
 
 
+@pytest.mark.kernels
 @given(n=st.integers(0, 25), gap=st.integers(-25, 25), gamma=st.sampled_from(["1/1000", "1/10", "9/10"]))
 def test_two_labels_closed_form_agrees_with_the_finite_formula(n, gap, gamma):
     counts = [25 + gap, 25]
@@ -86,6 +89,7 @@ def test_two_labels_closed_form_agrees_with_the_finite_formula(n, gap, gamma):
     assert Asker(EXACT, float(Fraction(gamma)), 2)(n, counts, 0) == pytest.approx(float(expected), abs=1e-12)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("gamma", GAMMAS)
 def test_three_labels_table_agrees_with_the_sum_over_windows(gamma, monkeypatch):
     table = Asker(EXACT, gamma, 3)
@@ -113,6 +117,7 @@ def test_exact_potentials_agree_with_a_million_draws(n_classes, gamma, counts):
         assert abs(value - share) <= 3 * math.sqrt(max(value * (1 - value), 1e-6) / 1e6)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("gamma", GAMMAS)
 @given(state=states())
 def test_two_potentials_give_the_importance_of_k(gamma, state):
@@ -124,6 +129,7 @@ def test_two_potentials_give_the_importance_of_k(gamma, state):
     assert phi.importance(n, counts, label) >= -1e-15
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("gamma", GAMMAS)
 def test_with_two_labels_importance_is_the_weight_of_boosting_by_majority(gamma):
     phi, edge = Asker(EXACT, gamma, 2), gamma / 2
@@ -162,6 +168,7 @@ def test_fast_potentials_are_close():
         assert np.mean(weight_errors) < 0.2 * np.mean(weights)
 
 
+@pytest.mark.kernels
 def test_drawn_potentials_are_unbiased_and_keyed_by_their_arguments():
     counts = [3, 1, 0, 2]
     exact = Asker(EXACT, 0.1, 4)(12, counts, 0)
@@ -189,6 +196,7 @@ def test_remembering_changes_no_bit_and_no_size(method):
     assert asker.tables.values.nbytes + asker.tables.keys.nbytes == size
 
 
+@pytest.mark.kernels
 def test_a_small_memory_forgets_and_answers_the_same(monkeypatch):
     generator = np.random.default_rng(3)
     states = [(generator.multinomial(15, np.full(6, 1 / 6)), int(generator.integers(6))) for _ in range(500)]

@@ -122,7 +122,11 @@ def test_wrong_parameters_are_named(make, message):
         ),
         (FiniteExperts([lambda x: x["b"]], 2), {"a": 6}, "row 0 makes hypothesis 0 raise KeyError: 'b'"),
         (FiniteExperts([lambda x: "no"], 2), {"a": 6}, "row 0 makes hypothesis 0 raise ValueError"),
-        (FiniteExperts([lambda x: 2], 2), {"a": 6}, "row 0 makes hypothesis 0 say 2, which is no label index below 2"),
+        (
+            FiniteExperts([lambda x: 2], 2),
+            {"a": 6},
+            "row 0 makes hypothesis 0 say 2, which is not a label index below 2",
+        ),
         (LittlestoneExperts(THRESHOLDS, "a"), {}, "row 0 has None in column 'a'"),
     ],
 )

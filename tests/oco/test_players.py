@@ -14,6 +14,8 @@ from ocoboost.oco.losses import agnostic_gradient, agnostic_gradient_bound, agno
 from ocoboost.oco.players import PLAYERS, Game
 from strategies import PLAYER_NAMES
 
+pytestmark = pytest.mark.kernels
+
 DOMAINS = [Simplex(1), Simplex(2), Simplex(5), UnitInterval()]
 
 

@@ -8,6 +8,8 @@ import naive
 from ocoboost.oco.projections import move_two_and_project, project_onto_simplex, project_row
 from strategies import points
 
+pytestmark = pytest.mark.kernels
+
 
 def project(point: np.ndarray) -> np.ndarray:
     out = np.empty_like(point)

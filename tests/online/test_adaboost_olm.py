@@ -29,6 +29,7 @@ from toy_learners import Bins
 DEVIATIONS = ["constants", "ties", "min-cost"]
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("mode", every_one_and_all(DEVIATIONS))
 def test_it_is_its_slow_twin(mode):
     expected, alphas, log_weights = naive.boost_logistic(
@@ -41,6 +42,7 @@ def test_it_is_its_slow_twin(mode):
     assert np.abs(model.alphas_).max() <= 2.0
 
 
+@pytest.mark.kernels
 @given(
     scores=hnp.arrays(np.float64, 4, elements=st.floats(-20, 20)),
     label=st.integers(0, 3),
@@ -60,6 +62,7 @@ def test_slopes_are_those_of_the_logistic_loss(scores, label, vote, alpha):
     assert -steepness(scores, label, 0.0) == pytest.approx(difference / (2 * step), abs=1e-7)
 
 
+@pytest.mark.kernels
 def test_with_two_labels_it_is_adaboost_ol():
     model, lessons, right = binary_run(AdaBoostOLMClassifier)
     alphas, mistakes = np.zeros(N_LEARNERS), np.zeros(N_LEARNERS)

@@ -26,11 +26,15 @@ from ocoboost.cascade import potential_tables, potentials
 from ocoboost.cascade.weighting import largest
 from toy_learners import Bins
 
-DEVIATIONS = ["constants", "horizon", "monte-carlo", "ties", "min-cost"]
+# Uncompiled, a hundred draws for every potential take long.
+MODES = [
+    pytest.param(mode, marks=() if "monte-carlo" in mode else pytest.mark.kernels)
+    for mode in every_one_and_all(["constants", "horizon", "monte-carlo", "ties", "min-cost"])
+]
 
 
 @pytest.mark.parametrize("gamma", [0.05, 0.3, 0.95])
-@pytest.mark.parametrize("mode", every_one_and_all(DEVIATIONS))
+@pytest.mark.parametrize("mode", MODES)
 def test_it_is_its_slow_twin(mode, gamma):
     tables = potential_tables.make_potentials(
         potential_tables.MONTE_CARLO, gamma=gamma, n_classes=3, n_learners=N_LEARNERS, seed=9
@@ -55,6 +59,7 @@ def test_it_is_its_slow_twin(mode, gamma):
     np.testing.assert_allclose(learned, taught, rtol=1e-10)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("gamma", [0.02, 0.4])
 def test_with_two_labels_it_is_boosting_by_majority(gamma):
     _, lessons, right = binary_run(OnlineMBBMClassifier, gamma=gamma)
@@ -82,6 +87,7 @@ def test_weights_are_one_on_average_before_any_vote():
         assert np.mean(choices.scales * weights) == pytest.approx(1.0)
 
 
+@pytest.mark.kernels
 def test_ties_are_broken_as_the_draw_says():
     values = np.array([1.0, 3.0, 0.0, 3.0, 3.0])
     assert [largest(values, 5, draw) for draw in (0.0, 0.32, 0.34, 0.66, 0.67, 0.999)] == [1, 1, 3, 3, 4, 4]

@@ -7,7 +7,6 @@ import pytest
 
 import ocoboost
 from ocoboost.errors import ModelFileError
-from ocoboost.learners.experts.state import learned_by, restore_stumps
 
 MODELS = {
     "alone": lambda: ocoboost.StumpExperts(n_cells=4, votes="random", seed=1),
@@ -26,7 +25,7 @@ def rows(n_rows=60):
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("half", [0, 1, 30])
-def test_a_loaded_model_goes_on_to_the_same_bits(name, half, tmp_path):
+def test_a_loaded_model_resumes_bit_identically(name, half, tmp_path):
     model, stream = MODELS[name](), rows()
     for x, y in stream[:half]:
         model.learn_one(x, y)
@@ -38,7 +37,7 @@ def test_a_loaded_model_goes_on_to_the_same_bits(name, half, tmp_path):
         assert loaded.sample_one(x) == model.sample_one(x)
         model.learn_one(x, y)
         loaded.learn_one(x, y)
-    learned = [learned_by(m._state.engine.cascades[0].ensemble) for m in (model, loaded)]
+    learned = [m.state_.engine.cascades[0].ensemble.state() for m in (model, loaded)]
     assert all(learned[0][key].tobytes() == learned[1][key].tobytes() for key in learned[0])
 
 
@@ -57,11 +56,12 @@ def test_what_cannot_be_learned_is_refused(key, change):
     model = MODELS["alone"]()
     for x, y in rows():
         model.learn_one(x, y)
-    state = model._state
-    learned = learned_by(state.engine.cascades[0].ensemble)
+    state = model.state_
+    learned = state.engine.cascades[0].ensemble.state()
+    MODELS["alone"]().make_ensemble(1, 0).restore(learned, state.schema, len(state.labels))  # unchanged, it fits
     learned[key] = change(learned[key])
-    with pytest.raises(ValueError, match="stumps"):
-        restore_stumps(MODELS["alone"]().make_ensemble(1, 0), learned, state.schema, len(state.labels))
+    with pytest.raises(ValueError, match="invalid stump state"):
+        MODELS["alone"]().make_ensemble(1, 0).restore(learned, state.schema, len(state.labels))
 
 
 def test_classes_of_functions_need_pickle(tmp_path):

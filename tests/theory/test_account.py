@@ -73,6 +73,7 @@ def test_the_parts_add_up_on_any_run_against_any_comparator(
     check_adds_up(account.report(Constants()))
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("relabel", ["fractional", "random"])
 @pytest.mark.parametrize("votes", ["label", "distribution"])
@@ -95,6 +96,7 @@ def test_a_replay_knows_to_the_bit_what_every_learner_was_taught(booster, relabe
             np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize("relabel", ["fractional", "random"])
 @pytest.mark.parametrize("votes", ["label", "distribution"])
@@ -147,6 +149,7 @@ def test_a_tally_sums_what_the_lessons_say(booster, relabel, votes):
     np.testing.assert_allclose(tally.player_regrets, losses - least, atol=1e-12)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
 def test_recording_changes_nothing_and_any_cut_gives_the_same_account(learner):
     X, y = columns(synthetic.load("noisy", 200, seed=1).rows)

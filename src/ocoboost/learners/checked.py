@@ -1,8 +1,8 @@
-"""Checks of what comes out of a model file, before a kernel follows any of it.
+"""Checks of a learned state from a model file, before a kernel follows any of it.
 
-Kernels follow the numbers in a tree's arrays without looking: children, siblings, slots, places of features. So what
-comes out of a file is checked until nothing in it can lead out of an array or round in a circle. Every failure is a
-``ValueError`` that names the part: "invalid tree state: slot".
+Kernels follow the numbers in a tree's arrays without looking: children, siblings, slots, places of features. So the
+state is checked until nothing in it can lead out of an array or round in a circle. Every failure is a ``ValueError``
+that names the field: "invalid tree state: slot".
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from ocoboost.errors import ModelFileError
+
 
 def require(condition: Any, name: str) -> None:
-    """Raise unless ``condition`` holds of the part called ``name``."""
+    """Raise unless ``condition`` holds of the field called ``name``."""
     if not condition:
         raise ValueError(f"invalid tree state: {name}")
 
@@ -40,3 +42,11 @@ def as_trees(kind: Any, arrays: Any) -> Any:
     require(isinstance(arrays, dict) and set(arrays) == set(kind._fields), "trees")
     require(all(isinstance(array, np.ndarray) for array in arrays.values()), "trees")
     return kind(**arrays)
+
+
+def needs_pickle(name: str) -> ModelFileError:
+    """The error for learners that are Python objects."""
+    return ModelFileError(
+        f"{name} cannot be put in a model file, which holds numbers and text but no Python objects. Use pickle, and "
+        "unpickle only what you trust."
+    )

@@ -20,16 +20,17 @@ import numpy as np
 from ocoboost.arrays import FloatArray
 from ocoboost.data.rows import Row, require_numbers, sorted_names
 from ocoboost.data.schema import Block, Schema
-from ocoboost.errors import InvalidInputError, ModelFileError, WeakLearnerError
+from ocoboost.errors import InvalidInputError, WeakLearnerError
+from ocoboost.learners.checked import needs_pickle
 from ocoboost.randomness import derive_seed
 
 
 class ForeignEnsemble(ABC):
-    """What River and scikit-learn learners share: one row at a time, and errors with an address."""
+    """What River and scikit-learn learners share: one row at a time, and errors that name the learner and the row."""
 
     takes_weights: bool
     max_classes: int | None
-    n_bytes: int | None = None  # nobody counts it
+    n_bytes: int | None = None  # unknown
 
     def __init__(self, name: str, learners: list[Any]) -> None:
         self.name = name
@@ -43,7 +44,7 @@ class ForeignEnsemble(ABC):
 
     @abstractmethod
     def _vote_row(self, learner: int, row: Any, n_classes: int) -> list[float]:
-        """Non-negative numbers, one per label; they need not sum to one."""
+        """Non-negative numbers, one per label, not necessarily normalised."""
 
     @abstractmethod
     def _teach_row(self, learner: int, row: Any, label_weights: list[float]) -> None: ...
@@ -62,13 +63,13 @@ class ForeignEnsemble(ABC):
                 raise self._error(learner, number, "learning", error) from error
 
     def settings(self) -> dict[str, Any]:
-        raise ModelFileError(f"{self.name} is a foreign learner, which only pickle can save.")
+        raise needs_pickle(self.name)
 
     def state(self) -> dict[str, Any]:
-        raise ModelFileError(f"{self.name} is a foreign learner, which only pickle can save.")
+        raise needs_pickle(self.name)
 
     def restore(self, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
-        raise ModelFileError(f"{self.name} is a foreign learner, which only pickle can save.")
+        raise needs_pickle(self.name)
 
     def _vote_into(self, learner: int, number: int, row: Any, out: FloatArray) -> None:
         n_classes = out.shape[1]
@@ -129,8 +130,8 @@ class RiverEnsemble(ForeignEnsemble):
 class SklearnEnsemble(ForeignEnsemble):
     """Clones of a scikit-learn classifier with ``partial_fit``.
 
-    Such estimators know their columns from the first row on: later rows may leave features out (0 stands in for a
-    missing value, unless the estimator takes NaN) but not bring new ones.
+    The first row fixes the columns: later rows may leave features out (a missing value counts as 0, unless the
+    estimator takes NaN) but not bring new ones.
     """
 
     def __init__(self, learner: Any, n_learners: int, seed: int, n_classes: int) -> None:
@@ -205,7 +206,7 @@ def is_river_like(learner: Any) -> bool:
 
 
 def is_binary_river(learner: Any) -> bool:
-    """Whether ``learner`` is a River classifier for two labels only; learners that do not say are not."""
+    """Whether ``learner`` declares itself a River classifier for two labels only."""
     return not getattr(learner, "_multiclass", True)
 
 

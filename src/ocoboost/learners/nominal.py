@@ -38,7 +38,7 @@ class NominalNumbers:
         return {name: [float(value) for value in codes] for name, codes in self.codes.items()}
 
     def restore(self, state: dict[Any, list[float]], schema: Schema) -> None:
-        """Take back what ``state`` gave; raises ``ValueError`` for what cannot be."""
+        """Take back what ``state`` gave; raises ``ValueError`` for an invalid state."""
         for name, values in state.items():
             require(name in self.names and name in schema.kinds and all(type(v) is float for v in values), "nominal")
             self.codes[name] = {value: code for code, value in enumerate(values)}

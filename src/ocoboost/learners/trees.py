@@ -14,7 +14,7 @@ class NativeTrees(LoneLearners):
     """Compiled trees, for a booster as its `learner` or by themselves."""
 
     max_size: float | None  # MiB
-    appetite: ClassVar[float]  # MiB that a tree puts to use: by this trees of several kinds share their memory
+    appetite: ClassVar[float]  # MiB that a tree makes use of; trees of several kinds divide their memory in this ratio
 
     @property
     def _max_bytes(self) -> float | None:

@@ -170,6 +170,8 @@ def _mixed(experts: Answers, weights: FloatArray) -> Answers:
     mixed = Answers(np.zeros(experts.shares.shape[1:]), np.zeros(experts.shares.shape[1:]))
     mix_answers(experts.distributions, weights, mixed.distributions)
     mix_answers(experts.shares, weights, mixed.shares)
+    for mean in (mixed.distributions, mixed.shares):
+        np.minimum(mean, 1.0, out=mean)  # the weights sum to one up to rounding
     return mixed
 
 

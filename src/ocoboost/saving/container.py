@@ -1,6 +1,6 @@
 """The bytes of a model file, which any program can read.
 
-    8 bytes     89 4F 43 4F 42 0D 0A 1A: a file that some transfer took for text no longer begins like this
+    8 bytes     89 4F 43 4F 42 0D 0A 1A: a transfer in text mode would change these
     4 bytes     version of the format          (integers are little-endian)
     4 bytes     zero
     8 bytes     length of the whole file
@@ -9,9 +9,9 @@
     arrays      in C order, each at a multiple of 64 bytes from the beginning
     32 bytes    SHA-256 of everything before
 
-A file is written under another name, forced to disk and then given its own: at any moment there is either the old one
-or the new one, whole. The checksum finds accidents. It is no signature: whoever changes a file on purpose can change
-the checksum too, and what such a file holds is checked again when a model is made of it.
+A file is written under a temporary name, forced to disk and then renamed: at any moment there is either the old file or
+the new one, complete. The checksum finds accidents. It is not a signature: whoever changes a file on purpose can change
+the checksum too, so the content is validated again when a model is made from it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _DTYPES = ("<f8", "<i8")
 
 
 def write(path: str | os.PathLike[str], content: Any) -> None:
-    """Put a value (see ``values``) in a file. Two processes must not write the same file at the same time."""
+    """Write a value (see ``values``) to a file. Two processes must not write the same file at the same time."""
     arrays: list[np.ndarray[Any, Any]] = []
     packed = pack(content, arrays)
     arrays = [np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")) for array in arrays]
@@ -70,7 +70,7 @@ def write(path: str | os.PathLike[str], content: Any) -> None:
 
 
 def read(path: str | os.PathLike[str]) -> Any:
-    """The value in a file; raises ``ModelFileError`` for anything that is not a whole, unchanged model file."""
+    """The value in a file; raises ``ModelFileError`` for anything but a complete, unchanged model file."""
     try:
         with Path(path).open("rb") as file:
             header_size, size = _check_prefix(path, file)
@@ -78,7 +78,7 @@ def read(path: str | os.PathLike[str]) -> Any:
             try:
                 return _read_content(file, header_size, size)
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-                raise ModelFileError(f"{path}: holds what no version of ocoboost writes ({error}).") from error
+                raise ModelFileError(f"{path}: is not a valid model file ({error}).") from error
     except OSError as error:
         raise ModelFileError(f"{path}: cannot be read ({error.strerror or error}).") from error
 
@@ -91,15 +91,17 @@ def _check_prefix(path: str | os.PathLike[str], file: BinaryIO) -> tuple[int, in
     if prefix[: len(MAGIC)] != MAGIC[: len(prefix)]:
         raise ModelFileError(f"{path}: is not a model file of ocoboost.")
     if len(prefix) < _PREFIX.size:
-        raise ModelFileError(f"{path}: is truncated, only {n_bytes} bytes are left.")
+        raise ModelFileError(f"{path}: is truncated to {n_bytes} bytes.")
     _, number, _, size, header_size = _PREFIX.unpack(prefix)
     if number > FORMAT_VERSION:
         raise ModelFileError(
             f"{path}: has format version {number}, and this is ocoboost {version('ocoboost')}, which reads versions up "
             f"to {FORMAT_VERSION}; install a newer ocoboost."
         )
+    if number < FORMAT_VERSION:
+        raise ModelFileError(f"{path}: has format version {number}, from before the first release; train it again.")
     if n_bytes < size:
-        raise ModelFileError(f"{path}: is truncated, {n_bytes} of {size} bytes are left.")
+        raise ModelFileError(f"{path}: is truncated to {n_bytes} of {size} bytes.")
     return header_size, n_bytes
 
 
@@ -108,13 +110,13 @@ def _check_digest(path: str | os.PathLike[str], file: BinaryIO, size: int) -> No
     digest = hashlib.sha256()
     left = size - _DIGEST_SIZE
     while left > 0:
-        piece = file.read(min(left, _SLICE))
-        digest.update(piece)
-        left -= len(piece)
-        if not piece:
+        data = file.read(min(left, _SLICE))
+        digest.update(data)
+        left -= len(data)
+        if not data:
             break
     if file.read(_DIGEST_SIZE) != digest.digest():
-        raise ModelFileError(f"{path}: is damaged or was changed (its checksum does not match).")
+        raise ModelFileError(f"{path}: is damaged or was modified (checksum mismatch).")
 
 
 def _read_content(file: BinaryIO, header_size: int, size: int) -> Any:
@@ -129,17 +131,17 @@ def _read_content(file: BinaryIO, header_size: int, size: int) -> Any:
         dtype = _dtype(place["dtype"])
         shape = tuple(place["shape"])
         if not all(type(length) is int and 0 <= length < 2**48 for length in shape):
-            raise ValueError("an array has no such shape")
+            raise ValueError(f"invalid array shape: {shape}")
         n_bytes = dtype.itemsize
         for length in shape:
             n_bytes *= length
         at = place["at"]
         if type(at) is not int or at < 0 or first + at + n_bytes > end:
-            raise ValueError("an array lies outside the file")
+            raise ValueError("array data outside the file")
         array = np.empty(shape, dtype=dtype)
         file.seek(first + at)
         if n_bytes and file.readinto(array.reshape(-1).view(np.uint8).data) != n_bytes:  # type: ignore[attr-defined]
-            raise ValueError("an array is cut off")
+            raise ValueError("truncated array data")
         arrays.append(array.astype(dtype.newbyteorder("="), copy=False))
     return unpack(header["content"], arrays)
 
@@ -154,10 +156,10 @@ def _places(arrays: list[np.ndarray[Any, Any]]) -> tuple[list[dict[str, Any]], i
 
 
 def _dtype(descr: Any) -> np.dtype[Any]:
-    """Numbers of eight bytes, or records of them: nothing else is ever read."""
+    """The type for eight-byte numbers or records of them; nothing else is ever read."""
     fields = [("", descr)] if isinstance(descr, str) else [(name, kind) for name, kind in descr]
     if any(kind not in _DTYPES or not isinstance(name, str) for name, kind in fields):
-        raise ValueError(f"an array is of type {descr!r}")
+        raise ValueError(f"unsupported array type: {descr!r}")
     return np.dtype(descr) if isinstance(descr, str) else np.dtype(fields)
 
 
@@ -173,7 +175,7 @@ def _aligned(n_bytes: int) -> int:
 
 
 class _HashingWriter:
-    """Writes, and keeps the digest and the number of what was written."""
+    """Writes to a file, and keeps the digest and the number of the bytes written."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.file = file
@@ -190,7 +192,7 @@ class _HashingWriter:
 
 
 def _sync_directory(directory: Path) -> None:
-    """Make the new name survive a power cut too, where directories can be synced."""
+    """Make the rename survive a power failure too, where directories can be synced."""
     with suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY)
         try:

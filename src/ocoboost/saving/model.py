@@ -1,7 +1,7 @@
-"""Classifiers in files: what they were told (parameters) and what they have learned.
+"""Models in files: their parameters and their learned state.
 
-Nothing in a file says which code to run. The class is looked up among the public ones, its parameters are checked as
-anyone's are, and they alone decide what a fresh state is made of; the file then fills its numbers in.
+Nothing in a file says which code to run. The class is looked up in the registry, its parameters are checked like any
+caller's, and they alone decide what a fresh state consists of; the file then fills in the numbers.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from ocoboost import registry
 from ocoboost.arrays import checked_count
 from ocoboost.data.labels import Labels
 from ocoboost.data.schema import NUMBER, TEXT, Schema
-from ocoboost.errors import InvalidInputError, InvalidParameterError, ModelFileError
+from ocoboost.errors import InvalidParameterError, ModelFileError
 from ocoboost.saving import container
 from ocoboost.stream.protocol import StreamClassifier
 from ocoboost.stream.state import State
 
 
 def save(model: StreamClassifier, path: str | os.PathLike[str]) -> None:
-    """Write a model, with all that it has learned, to a file.
+    """Write a model, with everything that it has learned, to a file.
 
-    The file holds numbers and text only, and `load` executes nothing that is in it. It is written under another name,
-    forced to disk and then renamed, so that there is a whole file at any moment. Loaded again, the model answers and
-    goes on learning to the same bits (an account of the regret is not kept). Boosters of River or scikit-learn
-    learners cannot be saved like this: they hold Python objects, for which there is only pickle.
+    The file holds numbers and text only, and `load` executes nothing in it. It is written under a temporary name,
+    forced to disk and then renamed, so that there is a complete file at any moment. A loaded model predicts and
+    resumes learning bit-identically (an account of the regret is not kept). Boosters of River or scikit-learn
+    learners hold Python objects and cannot be saved like this: use pickle.
 
     >>> import os, tempfile
     >>> import ocoboost
@@ -41,10 +41,10 @@ def save(model: StreamClassifier, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> StreamClassifier:
-    """Read a model from a file that `save` wrote; raises `ocoboost.errors.ModelFileError` if that is not possible.
+    """Read a model from a file that `save` wrote.
 
-    A truncated or changed file, one from a newer version, and one that holds anything but what a model can have
-    learned get an error that says so.
+    Raises `ocoboost.errors.ModelFileError` for a truncated or modified file, one from a newer version, and one whose
+    content no model can have learned.
 
     >>> import ocoboost
     >>> ocoboost.load("no such file")
@@ -60,13 +60,14 @@ def write_model(model: StreamClassifier, path: str | os.PathLike[str], notes: An
     described = _describe(model)
     state = model.state_
     if state is not None and state.broken:
-        raise ModelFileError(f"{type(model).__name__}: {state.broken}; a partly taught model is not saved.")
-    learned = None if state is None else _learned(state)
-    if state is not None and state.engine.settings() != model.fresh_state(state.seed).engine.settings():
+        raise ModelFileError(f"{type(model).__name__}: {state.broken}; a partly trained model is not saved.")
+    fresh = model.fresh_state(0 if state is None else state.seed).engine.settings()  # raises for Python objects
+    if state is not None and state.engine.settings() != fresh:
         raise ModelFileError(
-            f"{type(model).__name__}: its parameters were changed after it had begun to learn; set them back, or "
-            "reset() it, before saving."
+            f"{type(model).__name__}: its parameters were changed after it had begun to learn; restore them, or "
+            "reset() the model, before saving."
         )
+    learned = None if state is None else _learned(state)
     container.write(path, {"classifier": described, "state": learned, "notes": notes})
 
 
@@ -82,17 +83,17 @@ def read_model(path: str | os.PathLike[str], n_jobs: int | None = None) -> tuple
             state = model.fresh_state(saved["seed"])
             if state.engine.settings() != saved["settings"]:
                 raise ModelFileError(
-                    f"{path}: was saved by a version of ocoboost that made other members of these parameters; "
-                    "load it with that version."
+                    f"{path}: its settings are not those that this version of ocoboost derives from its parameters; "
+                    "load it with the version that saved it."
                 )
             _restore(state, saved)
             model.state_ = state
     except InvalidParameterError as error:
-        raise ModelFileError(f"{path}: its parameters cannot be used ({error}).") from error
+        raise ModelFileError(f"{path}: has invalid parameters ({error}).") from error
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, MemoryError) as error:
         if isinstance(error, ModelFileError):
             raise ModelFileError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
-        raise ModelFileError(f"{path}: does not hold what a model can have learned ({error}).") from error
+        raise ModelFileError(f"{path}: holds a state that no model can have learned ({error}).") from error
     return model, content["notes"]
 
 
@@ -116,18 +117,18 @@ def _describe(classifier: Any) -> dict[str, Any]:
 def _find(name: str, kind: type | None = None) -> registry.Model:
     """The registered model of this name (and class); raises ``ModelFileError`` if there is none."""
     model = registry.find(name)
-    is_ours = model is not None and model.name == name and model.protocol != registry.BATCH
-    if model is not None and is_ours and (kind is None or model.load() is kind):
+    is_known = model is not None and model.name == name and model.protocol != registry.BATCH
+    if model is not None and is_known and (kind is None or model.load() is kind):
         return model
     known = ", ".join(model.name for model in registry.models(registry.BOOSTER, registry.LEARNER))
     if kind is None:
         raise ModelFileError(
             f"holds a model of the class {name!r}, which is not registered here; install or import the package that "
-            f"defines it. Registered are {known}."
+            f"defines it. The registered models are {known}."
         )
     raise ModelFileError(
-        f"{name} cannot be put in a model file, which holds numbers and text and no Python objects; registered are "
-        f"{known}. Use pickle, and unpickle only what you trust."
+        f"{name} cannot be put in a model file, which holds numbers and text but no Python objects; the registered "
+        f"models are {known}. Use pickle, and unpickle only what you trust."
     )
 
 
@@ -137,12 +138,12 @@ def _make(described: dict[str, Any]) -> Any:
     if isinstance(parameters.get("learner"), dict):
         learner = parameters["learner"]
         if _find(learner["class"]).protocol != registry.LEARNER:
-            raise ValueError(f"{learner['class']} is no weak learner")
+            raise ValueError(f"{learner['class']} is not a weak learner")
         parameters["learner"] = _make(learner)
     return _find(described["class"]).load()(**parameters)
 
 
-# -- what was learned --------------------------------------------------------------------------------------------------
+# -- learned state -----------------------------------------------------------------------------------------------------
 
 
 def _learned(state: State) -> dict[str, Any]:
@@ -167,7 +168,7 @@ def _restore(state: State, saved: dict[str, Any]) -> None:
 
 def _restore_labels(labels: Labels, known: list[Any]) -> None:
     if known[: len(labels)] != labels.known or (labels.closed and len(known) > len(labels)):
-        raise ValueError("the labels are not those of the parameter classes")
+        raise ValueError("the labels do not match the parameter classes")
     for label in known[len(labels) :]:
         labels.add(label)
     if len(set(labels.known)) < len(labels):
@@ -185,5 +186,5 @@ def _restore_schema(schema: Schema, saved: dict[str, Any]) -> None:
         if schema.kinds.get(name) != TEXT or len(codes) < len(categories):
             raise ValueError(f"invalid categories of column {name!r}")
         if not all(isinstance(category, str) for category in categories):
-            raise InvalidInputError("a category is not text")
+            raise ValueError(f"categories of column {name!r} must be text")
         schema.categories[name] = codes

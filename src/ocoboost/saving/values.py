@@ -1,6 +1,6 @@
 """Python values as JSON that keeps their types: 1, 1.0, True and "1" come back as what they were.
 
-What JSON has no word for becomes an object with one key, the type: tuples, sets, bytes, dicts (whose keys need not be
+What JSON cannot express becomes an object with one key, the type: tuples, sets, bytes, dicts (whose keys need not be
 text), floats that are not finite, and arrays, which are kept apart and referred to by number.
 """
 
@@ -47,7 +47,7 @@ def pack(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:  # noqa: PLR091
 
 
 def unpack(packed: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:  # noqa: PLR0911
-    """The value that was packed; raises ``ValueError`` or ``TypeError`` if there is none."""
+    """The value that was packed; raises ``ValueError`` or ``TypeError`` for anything that ``pack`` does not make."""
     if isinstance(packed, list):
         return [unpack(item, arrays) for item in packed]
     if not isinstance(packed, dict):
@@ -65,4 +65,4 @@ def unpack(packed: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:  # noqa: PLR
         return float(content)
     if kind == "array" and type(content) is int and 0 <= content < len(arrays):
         return arrays[content]
-    raise ValueError(f"there is no {kind!r} here")
+    raise ValueError(f"unknown type tag: {kind!r}")

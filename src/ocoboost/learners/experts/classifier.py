@@ -83,8 +83,8 @@ class StumpExperts(Experts):
     """Exponential weights over all k-way decision stumps on a grid, exactly.
 
     There are exponentially many of them in the number of classes; a row takes time polynomial in features, cells and
-    classes (`docs/experts.md`). Features are numbers; a missing one counts as below every threshold. Labels and
-    features may appear as they like: the weights are then those of the larger class, had it been known from the start.
+    classes (`docs/experts.md`). Features are numbers; a missing one counts as below every threshold. New labels and
+    features may appear at any time: the weights are then those of the larger class, had it been known from the start.
     The regret bound is for labels and features known from the first row on.
 
     Parameters

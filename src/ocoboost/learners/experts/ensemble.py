@@ -19,7 +19,7 @@ from ocoboost.cascade.contract import Prepared
 from ocoboost.compiling import kernel
 from ocoboost.data.rows import Row, require_numbers
 from ocoboost.data.schema import Block, Schema
-from ocoboost.errors import ModelFileError
+from ocoboost.learners.checked import needs_pickle
 from ocoboost.learners.experts import state
 from ocoboost.learners.experts.hypotheses import EnumeratedClass, HypothesisClass, naming_row
 from ocoboost.learners.experts.rates import LearningRate
@@ -36,7 +36,7 @@ class ExpertEnsemble(ABC):
 
     takes_weights = True
     max_classes: int | None = None
-    n_bytes: int | None = None  # nobody counts it
+    n_bytes: int | None = None  # unknown
 
     def __init__(self, name: str, n_learners: int, rate: LearningRate, seed: int, *, is_random: bool) -> None:
         self.name = name
@@ -63,7 +63,7 @@ class ExpertEnsemble(ABC):
 
     @abstractmethod
     def _shares(self, learner: int, row: Any, out: FloatArray) -> None:
-        """The weight of the members that say each label; it need not sum to one."""
+        """The weight of the members that say each label, not necessarily normalised."""
 
     @abstractmethod
     def _credit(self, learner: int, row: Any, label_weights: FloatArray) -> None:
@@ -87,14 +87,14 @@ class ExpertEnsemble(ABC):
             self.energy[learner] += squared_range(taught)
 
     def settings(self) -> dict[str, Any]:
-        """What the learners were told; most classes hold Python objects, of which there is no model file."""
-        raise ModelFileError(f"{self.name} holds Python objects, which only pickle can save.")
+        """What the learners were configured with; most classes hold Python objects, which no model file can hold."""
+        raise needs_pickle(self.name)
 
     def state(self) -> dict[str, Any]:
-        raise ModelFileError(f"{self.name} holds Python objects, which only pickle can save.")
+        raise needs_pickle(self.name)
 
     def restore(self, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
-        raise ModelFileError(f"{self.name} holds Python objects, which only pickle can save.")
+        raise needs_pickle(self.name)
 
     def _vote_row(self, learner: int, row: Any, out: FloatArray) -> None:
         self._shares(learner, row, out)
@@ -116,7 +116,7 @@ def finish_vote(draw: float, out: FloatArray) -> None:
 
 @kernel
 def squared_range(gains: FloatArray) -> float:
-    """How far apart a row's gains are, squared; a label that nobody has seen yet would gain 0."""
+    """How far apart a row's gains are, squared; a label not seen yet would gain 0."""
     highest = lowest = 0.0
     for gain in gains:
         highest, lowest = max(highest, gain), min(lowest, gain)

@@ -24,7 +24,7 @@ class FiniteExperts(Experts):
     Parameters
     ----------
     hypotheses
-        Functions from a row (a dict) to the index of a label: its place in the `classes` of the booster, or here.
+        Functions from a row (a dict) to the index of a label in the `classes` of the booster, or in those given here.
     n_classes
         The number of labels. Let the booster know them all (`classes`), so that their order is fixed.
     votes
@@ -84,8 +84,8 @@ class FiniteExperts(Experts):
 class MatrixExperts(Experts):
     """Exponential weights over all linear classifiers with weights on a grid: x to the argmax of W x.
 
-    There are `n_levels` to the power of classes times features of them, all looked at in every row: a class that is too
-    large is refused, with its size.
+    There are `n_levels ** (n_classes * n_features)` of them, all evaluated on every row: a class that is too large is
+    refused, with its size.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class LittlestoneExperts(Experts):
     learning_rate
         None for the best one for an epoch; a number is kept throughout.
     horizon
-        The rows of the first epoch; every further one is twice as long, and starts afresh. None for one row.
+        The rows of the first epoch; each later one is twice as long and starts from scratch. None for one row.
     classes
         All labels, if the learner is used by itself.
     seed

@@ -72,7 +72,7 @@ class HypothesisClass(ABC):
 class EnumeratedClass(HypothesisClass):
     """A class small enough to look at every member."""
 
-    may_raise = False  # whether its members are somebody else's code
+    may_raise = False  # whether its members are the user's code
 
     @property
     @abstractmethod
@@ -143,8 +143,8 @@ class FunctionClass(EnumeratedClass):
                 ) from error
             if not 0 <= said[number] < self.n_classes:
                 raise InvalidInputError(
-                    f"makes hypothesis {number} say {said[number]}, which is no label index below {self.n_classes}; "
-                    "return the place of a label in `classes`."
+                    f"makes hypothesis {number} say {said[number]}, which is not a label index below {self.n_classes}; "
+                    "return the index of a label in `classes`."
                 )
         return said
 

@@ -45,7 +45,7 @@ class Littlestone:
     def __init__(self, table: TableClass) -> None:
         distinct = np.unique(table.table, axis=0)
         self.n_points, self.n_classes = table.n_points, table.n_classes
-        self.everybody: VersionSpace = (1 << len(distinct)) - 1
+        self.all_members: VersionSpace = (1 << len(distinct)) - 1
         self._saying = [
             [sum(1 << int(member) for member in np.flatnonzero(column == label)) for label in range(self.n_classes)]
             for column in distinct.T
@@ -59,7 +59,7 @@ class Littlestone:
 
     def dimension(self, space: VersionSpace | None = None) -> int:
         """The Littlestone dimension of a version space, or of the whole class; -1 for the empty one."""
-        space = self.everybody if space is None else space
+        space = self.all_members if space is None else space
         n_members = space.bit_count()
         if n_members <= 1:
             return n_members - 1
@@ -96,7 +96,7 @@ class StandardOptimalAlgorithm:
 
     def __init__(self, table: TableClass) -> None:
         self.tree = Littlestone(table)
-        self.space = self.tree.everybody
+        self.space = self.tree.all_members
 
     def predict(self, point: int) -> int:
         """The label that would leave most to be learned."""
@@ -135,7 +135,7 @@ class LittlestoneEnsemble(ExpertEnsemble):
     """N learners over the experts of a table.
 
     Sums of weights cannot follow a rate that changes. So the stream is cut into epochs, the first of ``horizon`` rows
-    (or of one row), each twice as long as the one before, and every epoch starts afresh with the rate for its length.
+    (or of one row), each twice as long as the one before, and each starts from scratch with the rate for its length.
     """
 
     def __init__(
@@ -197,7 +197,7 @@ class LittlestoneEnsemble(ExpertEnsemble):
         """The experts as the next row meets them."""
         start, _ = self._epoch(int(self.n_rows[learner]))
         if self.n_rows[learner] == start:
-            return {Deviants(self.tree.everybody, 0): 0.0}
+            return {Deviants(self.tree.all_members, 0): 0.0}
         return self.crowds[learner]
 
     def _moves(self, learner: int, point: int) -> list[Move]:

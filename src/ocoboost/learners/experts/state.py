@@ -1,4 +1,4 @@
-"""What learners over stumps have learned, as a dict of arrays, and back."""
+"""The learned state of learners over stumps: to a dict of arrays, and back with every array checked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def settings_of(ensemble: StumpEnsemble) -> dict[str, Any]:
-    """What the learners were told, as numbers."""
+    """What the learners were configured with, as numbers."""
     return {
         "learning_rate": ensemble.rate.constant,
         "horizon": ensemble.rate.horizon,
@@ -26,7 +26,7 @@ def settings_of(ensemble: StumpEnsemble) -> dict[str, Any]:
 
 
 def state_of(ensemble: StumpEnsemble) -> dict[str, Any]:
-    """All that the learners have learned."""
+    """Everything that the learners have learned."""
     return {
         "gains": ensemble.gains,
         "totals": ensemble.totals,
@@ -36,7 +36,7 @@ def state_of(ensemble: StumpEnsemble) -> dict[str, Any]:
 
 
 def restore(ensemble: StumpEnsemble, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
-    """Fill fresh learners; raises ``ValueError`` if these are not what such learners can have learned."""
+    """Fill fresh learners; raises ``ValueError`` for a state that no such learners can have learned."""
     n_learners, _, n_cells, _ = ensemble.gains.shape
     n_seen = saved["totals"].shape[-1]
     if not 1 <= n_seen <= max(1, n_classes):

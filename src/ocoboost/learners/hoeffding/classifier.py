@@ -53,8 +53,8 @@ class HoeffdingTrees(NativeTrees):
     feature_share
         The probability with which a tree sees a column; below 1 the trees differ.
     max_size
-        Memory for all trees together, in MiB; None for no limit. When it is reached, leaves go on learning but no
-        longer split. `memory_usage_` tells what is in use.
+        Memory for all trees together, in MiB; None for no limit. Once it is reached, leaves continue to learn but
+        no longer split. `memory_usage_` is the memory in use.
     n_jobs
         Threads, when used by itself; -1 for all cores. The results do not depend on it.
     seed

@@ -176,6 +176,14 @@ class HoeffdingEnsemble(NativeEnsemble):
 
     # -- saving --------------------------------------------------------------------------------------------------
 
+    def settings(self) -> dict[str, Any]:
+        return {
+            **super().settings(),
+            "feature_share": self.feature_share,
+            "nominal": self.nominal.names,
+            "max_bytes": self.max_bytes,
+        }
+
     def state(self) -> dict[str, Any]:
         return state.state_of(self)
 

@@ -1,4 +1,4 @@
-"""What Hoeffding trees have learned, as a dict of numbers and arrays, and back."""
+"""The learned state of Hoeffding trees: to a dict of numbers and arrays, and back with every field checked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def padded(n_columns: int) -> int:
 
 
 def state_of(ensemble: HoeffdingEnsemble) -> dict[str, Any]:
-    """All that the trees have learned."""
+    """Everything that the trees have learned."""
     return {
         "version": ensemble.version,
         "nominal": ensemble.nominal.state(),
@@ -35,7 +35,7 @@ def state_of(ensemble: HoeffdingEnsemble) -> dict[str, Any]:
 
 
 def restore(ensemble: HoeffdingEnsemble, state: dict[str, Any], schema: Schema, n_classes: int) -> None:
-    """Fill fresh trees with a saved state; raises ``ValueError`` if no such trees can have learned it."""
+    """Fill fresh trees; raises ``ValueError`` for a state that no such trees can have learned."""
     ensemble.version = whole(state["version"], 0, schema.version, "version")
     ensemble.nominal.restore(state["nominal"], schema)
     n_most = max([0, *map(len, schema.categories.values()), *map(len, ensemble.nominal.codes.values())])

@@ -41,8 +41,8 @@ class MondrianTrees(NativeTrees):
         "range" measures distances in units of each column's range so far, so that the unit of a column does not
         matter; "none" takes the numbers as they are, as River does.
     max_nodes
-        The most nodes that a tree may have; None for no limit. When it is reached, the tree is cut no more, and goes on
-        learning in the nodes it has.
+        The most nodes that a tree may have; None for no limit. A tree that has reached it is cut no more, and continues
+        to learn in the nodes it has.
     max_size
         Memory for all trees together, in MiB; None for no limit. It sets a `max_nodes` that falls as columns and labels
         appear.

@@ -126,6 +126,10 @@ class MondrianEnsemble(NativeEnsemble):
 
     # -- saving --------------------------------------------------------------------------------------------------
 
+    def settings(self) -> dict[str, Any]:
+        limits = {"most_nodes": self.most_nodes, "max_bytes": self.max_bytes}
+        return {**super().settings(), "nominal": self.nominal.names, **limits}
+
     def state(self) -> dict[str, Any]:
         return state.state_of(self)
 

@@ -103,7 +103,7 @@ def _distance(boxes: FloatArray, scale: FloatArray, tree: int, node: int, x: Flo
 
 
 @_inlined
-def _stretch(boxes: FloatArray, tree: int, node: int, x: FloatArray) -> None:
+def _enclose(boxes: FloatArray, tree: int, node: int, x: FloatArray) -> None:
     """Make a node's box hold a row."""
     for column in range(x.size):
         value, low, high = x[column], boxes[tree, node, LOW, column], boxes[tree, node, HIGH, column]
@@ -141,12 +141,12 @@ def _cut(
     for column in range(x.size):
         total += distance[column]
     feature = -1
-    cumulated = 0.0
+    cumulative = 0.0
     for column in range(x.size):
         if distance[column] > 0.0:
-            cumulated += distance[column]
+            cumulative += distance[column]
             feature = column
-            if draws[0] * total < cumulated:
+            if draws[0] * total < cumulative:
                 break
     low, high = trees.boxes[tree, node, LOW, feature], trees.boxes[tree, node, HIGH, feature]
     goes_right = x[feature] > high
@@ -246,10 +246,10 @@ def learn_row(forest: Forest, tree: int, x: FloatArray, weights: FloatArray, scr
             nodes[tree, node].gain -= rules.step * _log_loss(shares, weights, n_classes)
         _add(trees, tree, node, weights, taught, n_classes)
         if outside > 0.0 or trees.has_gaps[tree]:
-            _stretch(trees.boxes, tree, node, x)
+            _enclose(trees.boxes, tree, node, x)
         if leaf >= 0:
             _add(trees, tree, leaf, weights, taught, n_classes)
-            _stretch(trees.boxes, tree, leaf, x)
+            _enclose(trees.boxes, tree, leaf, x)
             node = leaf
             break
         if is_leaf:

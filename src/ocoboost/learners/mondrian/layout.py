@@ -31,7 +31,7 @@ NODE = np.dtype(
     [
         ("time", np.float64),  # at which the node was cut off its parent
         ("threshold", np.float64),  # value <= threshold goes left
-        ("gain", np.float64),  # -step * cumulated log loss of the node as a leaf
+        ("gain", np.float64),  # -step * cumulative log loss of the node as a leaf
         ("tree_gain", np.float64),  # log of the mean over all prunings below, of the exponential of their gain
         ("share", np.float64),  # weight of the pruning at this node among those that reach it
         ("total", np.float64),  # weight of all classes

@@ -1,4 +1,4 @@
-"""What Mondrian trees have learned, as a dict of numbers and arrays, and back."""
+"""The learned state of Mondrian trees: to a dict of numbers and arrays, and back with every field checked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NUMBER = -1  # in place of a category code
 
 
 def state_of(ensemble: MondrianEnsemble) -> dict[str, Any]:
-    """All that the trees have learned."""
+    """Everything that the trees have learned."""
     return {
         "version": ensemble.version,
         "nominal": ensemble.nominal.state(),
@@ -29,7 +29,7 @@ def state_of(ensemble: MondrianEnsemble) -> dict[str, Any]:
 
 
 def restore(ensemble: MondrianEnsemble, state: dict[str, Any], schema: Schema, n_classes: int) -> None:
-    """Fill fresh trees with a saved state; raises ``ValueError`` if no such trees can have learned it."""
+    """Fill fresh trees; raises ``ValueError`` for a state that no such trees can have learned."""
     ensemble.version = whole(state["version"], 0, schema.version, "version")
     ensemble.nominal.restore(state["nominal"], schema)
     columns, codes = state["columns"], state["codes"]
