@@ -47,6 +47,7 @@ def test_every_case_has_a_fingerprint():
     assert sorted(CASES) == sorted(KEPT), "run python tests/fingerprints/__main__.py, and look at the difference"
 
 
+@pytest.mark.slow  # half a minute, and nearly every kernel compiled
 @pytest.mark.parametrize("name", CASES)
 def test_nothing_is_computed_differently(name):
     found = list(differences(CASES[name](), KEPT[name]))

@@ -137,6 +137,7 @@ def frail_client():
         yield client
 
 
+@pytest.mark.slow  # a cluster of its own, and workers that start anew
 @pytest.mark.parametrize("name", BOOSTERS)
 def test_a_killed_worker_changes_no_bit(frail_client, monkeypatch, name):
     X, y, _ = sample()

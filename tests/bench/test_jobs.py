@@ -7,6 +7,7 @@ import json
 import pytest
 
 from ocoboost.bench import jobs
+from toy_jobs import work
 
 JOBS = [{"model": name, "shuffle": shuffle} for name in ("a", "b") for shuffle in (1, 2)]
 
@@ -14,10 +15,6 @@ JOBS = [{"model": name, "shuffle": shuffle} for name in ("a", "b") for shuffle i
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "new" / "results.jsonl"
-
-
-def work(job):
-    return {"accuracy": 10.0 * job["shuffle"], "job": job["model"]}
 
 
 def test_what_was_added_is_found_again_whatever_the_order_of_a_jobs_keys(path):
