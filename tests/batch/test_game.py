@@ -121,7 +121,8 @@ def test_an_improper_oracle_keeps_the_bound_up_to_its_measured_error(regime, nam
     payoff = RealizablePayoff(labels, k) if regime == REALIZABLE else AgnosticPayoff(labels, k)
     player = PLAYERS[name]
     game = Regime(regime).game(gamma=gamma, n_classes=k, n_learners=n_stages)
-    starts = Regime(regime).starts(game, labels, start="uniform", is_entropic=player.is_entropic)
+    centre = game.domain.centre()
+    starts = Regime(regime).starts(k, start="uniform", is_entropic=player.is_entropic, centre=centre)[labels]
     step = player.default_step(game, starts[0], gamma)
     rows = RowPlayers(payoff, player, game, starts, step)
     errors = []
