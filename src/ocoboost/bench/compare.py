@@ -32,8 +32,11 @@ def _make(model: registry.Model, options: dict[str, Any], seed: int) -> Any:
 
 
 _MODELS = {model.key: model for model in registry.models() if model.protocol == registry.BOOSTER or model.key in _TREES}
-_MAKERS = {key: partial(_make, model, _OPTIONS.get(key, {})) for key, model in _MODELS.items()}
-_MAKERS["boost-stumps"] = partial(_make, _MODELS["boost"], {**_STUMP, "budget": 400})
+_MAKERS = {
+    "boost": partial(_make, _MODELS["boost"], {}),
+    "boost-stumps": partial(_make, _MODELS["boost"], {**_STUMP, "budget": 400}),
+    **{key: partial(_make, model, _OPTIONS.get(key, {})) for key, model in _MODELS.items() if key != "boost"},
+}
 # Models by their titles: every booster that is registered, two learners by themselves, and River's.
 OURS: dict[str, Callable[[int], Any]] = {_TITLES.get(key, key): make for key, make in _MAKERS.items()}
 MODELS: dict[str, Callable[[int], base.Classifier]] = {**OURS, **peers.RIVER}

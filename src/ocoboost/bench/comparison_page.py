@@ -36,19 +36,17 @@ def page(comparison: Comparison, missing: Mapping[str, str], facts: Mapping[str,
 
 _LEGEND = (
     "In percent, against the true labels, with the standard error over the shuffles. Every row is predicted before it "
-    "is learned. The best of each column is bold. Peers have their library's defaults."
+    "is learned. The best of each column is bold. 'boost' is OnlineBoostClassifier(), 'boost-stumps' the same over "
+    "the paper's stumps, which the agnostic and the realizable booster, OnlineMBBM and Adaboost.OLM have too. River's "
+    "models have their library's defaults."
 )
 
 
 def _scores(comparison: Comparison) -> list[Table]:
-    return [
-        _table(comparison, share, measure, f"{title}; {share:.0%} of the labels flipped")
-        for share in comparison.settings.shares
-        for measure, title in MEASURES.items()
-    ]
+    return [_table(comparison, share, measure) for share in comparison.settings.shares for measure in MEASURES]
 
 
-def _table(comparison: Comparison, share: float, measure: str, caption: str) -> Table:
+def _table(comparison: Comparison, share: float, measure: str) -> Table:
     """A row per model, a column per dataset; the best of each column is bold."""
     settings, strong = comparison.settings, set()
     columns = []
@@ -58,9 +56,8 @@ def _table(comparison: Comparison, share: float, measure: str, caption: str) -> 
         strong |= {(i, j) for i, cell in enumerate(cells) if cell is not None and cell[0] == best}
         columns.append(["" if cell is None else shown(cell) for cell in cells])
     rows = list(zip(settings.models, *columns, strict=True))
-    return Table(
-        (MEASURES[measure], *(name.capitalize() for name in settings.names)), rows, caption + ".", frozenset(strong)
-    )
+    names = (name.capitalize() for name in settings.names)
+    return Table((MEASURES[measure], *names), rows, f"{share:.0%} of the labels flipped.", frozenset(strong))
 
 
 def _cost(comparison: Comparison, measure: str) -> Table:

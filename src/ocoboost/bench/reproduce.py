@@ -30,7 +30,7 @@ TITLES = {
     "mbbm": "OnlineMBBM",
     "adaboost-olm": "Adaboost.OLM",
     "realizable": "realizable",
-    "boost-stumps": "boost, stumps",
+    "boost-stumps": "boost-stumps",
     "boost": "boost",
 }
 UNTUNED = ("boost-stumps", "boost")

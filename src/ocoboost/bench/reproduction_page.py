@@ -49,7 +49,7 @@ _LEGEND = (
     "shuffles. The first four columns are the paper's (Agn, Opt, Ada, OCOR): the sampled prediction, with the gamma "
     "that was best on each shuffle in hindsight, and the paper's own figure in brackets. OnlineMBBM does not sample. "
     "The last two columns tune nothing. Both are OnlineBoostClassifier, a mixture of boosters whose games start at the "
-    f"label and which pool distributions. 'boost, stumps' mixes {len(GAMMAS)} gammas over the same stumps, "
+    f"label and which pool distributions. 'boost-stumps' mixes {len(GAMMAS)} gammas over the same stumps, "
     f"{paper.N_LEARNERS} each, and a stump that is not boosted: OnlineBoostClassifier(stump, "
     f"budget={len(GAMMAS) * paper.N_LEARNERS}). 'boost' is the default, OnlineBoostClassifier(), which also "
     "chooses the learner."
@@ -221,7 +221,7 @@ def _weights(cells: Cells, names: Sequence[str]) -> Figure:
             titles = [member.rsplit(", ", 1)[-1] for member in run["members"]]
             parts = dict(zip(titles, weights.T, strict=True))
             panels[f"{name.capitalize()}: weight of each gamma by rows"] = figures.shares(name.capitalize(), x, parts)
-    return Figure(panels, "'boost, stumps': weights of its boosters in the mixture, first shuffle.")
+    return Figure(panels, "'boost-stumps': weights of its boosters in the mixture, first shuffle.")
 
 
 def _confusions(cells: Cells, names: Sequence[str]) -> Figure:
