@@ -147,6 +147,19 @@ def test_weights_of_zero_are_as_good_as_absent(booster):
     np.testing.assert_array_equal(weighted.predict_proba(X), without.predict_proba(X))
 
 
+@pytest.mark.parametrize("booster", BOOSTERS)
+@pytest.mark.parametrize("seed", range(10))
+def test_the_order_of_the_rows_does_not_matter_to_foreign_trees(booster, seed):
+    """Many columns for few rows, so that many splits divide the rows alike: if sums rounded, rounding would choose."""
+    rng = np.random.default_rng(seed)
+    X, y, weights = rng.random((15, 30)), np.arange(15) % 3, rng.integers(1, 5, size=15)
+    order = rng.permutation(15)
+    one, other = (booster(DecisionTreeClassifier(max_depth=2), n_estimators=10, random_state=0) for _ in range(2))
+    one.fit(X, y, sample_weight=weights)
+    other.fit(X[order], y[order], sample_weight=weights[order])
+    np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+
+
 @pytest.mark.parametrize("estimator", [HistogramTreeClassifier(8), DecisionTreeClassifier()])
 @pytest.mark.parametrize("n_drawn", [None, 2000])
 @pytest.mark.parametrize("start", ["uniform", "label"])

@@ -23,9 +23,6 @@ def expected_failures(estimator):
     if isinstance(estimator, AgnosticBoostClassifier) and estimator.n_drawn is not None:
         reason = "which row a draw hits depends on the order of the rows, and the check shuffles the repeated ones"
         return {"check_sample_weight_equivalence_on_dense_data": reason}
-    if isinstance(getattr(estimator, "estimator", None), DecisionTreeClassifier) and estimator.n_drawn is None:
-        reason = "fails with foreign trees; perhaps ties between splits that round differently, which was not shown"
-        return {"check_sample_weight_equivalence_on_dense_data": reason}
     return {}
 
 

@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 
-from ocoboost.arrays import IntArray
+from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch import rows as shards
 from ocoboost.batch.binning import Binning
 from ocoboost.batch.rows import Hypothesis
 from ocoboost.batch.sample import Sample
 from ocoboost.batch.tree import Tree, grow
 from ocoboost.randomness import derive_seed
+
+_EXACT_BITS = 52  # of a sum; floats have one more, which leaves space for the rounding of every weight
 
 
 class WeakLearner(Protocol):
@@ -62,9 +64,12 @@ class ForeignLearner(NamedTuple):
     seed: int
 
     def fit(self, sample: Sample, stage: int) -> ForeignHypothesis:
-        parts = sample.from_lessons(shards.examples)
-        order, X, labels, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
-        in_order = np.argsort(order, kind="stable")
+        every = sample.from_lessons(shards.examples)
+        *columns, units = zip(*every, strict=True)
+        order, X, labels, quanta = map(np.concatenate, columns)
+        weights = exactly_summable(quanta, units[0])
+        kept = np.flatnonzero(weights)
+        in_order = kept[np.argsort(order[kept], kind="stable")]
         X, labels, weights = X[in_order], labels[in_order], weights[in_order]
         if labels.min() == labels.max():  # many classifiers refuse to learn a single class
             constant = DummyClassifier(strategy="most_frequent").fit(X, self.classes[labels])
@@ -77,6 +82,23 @@ class ForeignLearner(NamedTuple):
         else:
             estimator.fit(X, self.classes[labels])
         return ForeignHypothesis(estimator, self.classes)
+
+
+def exactly_summable(quanta: IntArray, unit: float) -> FloatArray:
+    """Weights in fixed point as floats, rounded so far that no sum of them is.
+
+    A classifier may sum weights in any order. If its sums were rounded, then rounding would decide between splits of
+    equal merit (splits that divide the rows alike are common), and another order of the rows, or a row of weight 2
+    instead of two rows, would grow another tree.
+
+    >>> weights = exactly_summable(np.array([2**59 + 1, 2**60, 3]), 2.0**60)
+    >>> weights.tolist(), weights.sum().item(), weights[::-1].sum().item()
+    ([0.5, 1.0, 0.0], 1.5, 1.5)
+    """
+    n_bits = max(0, int(quanta.sum()).bit_length() - _EXACT_BITS)
+    half = (1 << n_bits) >> 1
+    rounded: FloatArray = ((quanta + half) >> n_bits).astype(np.float64)
+    return rounded * (2.0**n_bits / unit)
 
 
 def _seeds_of(estimator: Any) -> list[str]:

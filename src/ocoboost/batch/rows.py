@@ -64,6 +64,16 @@ class Lesson(NamedTuple):
     order: IntArray | None = None  # global numbers that put all shards' examples in order
 
 
+class Examples(NamedTuple):
+    """What a shard teaches a classifier that knows nothing of label weights."""
+
+    order: IntArray  # numbers to sort them by
+    X: Any
+    labels: IntArray
+    quanta: IntArray  # their weights in fixed point
+    unit: float  # how many quanta are a weight of 1
+
+
 class Hypothesis(Protocol):
     """A fitted weak hypothesis."""
 
@@ -178,12 +188,12 @@ def count(rows: Rows, players: object, lesson: Lesson, tree: Tree, nodes: IntArr
     return out
 
 
-def examples(rows: Rows, players: Players, lesson: Lesson) -> tuple[IntArray, Any, IntArray, FloatArray]:
-    """The lesson as features, labels and weights of single examples, and numbers to sort them by."""
+def examples(rows: Rows, players: Players, lesson: Lesson) -> Examples:
+    """The lesson as single examples."""
     if lesson.examples is not None and lesson.labels is not None and lesson.order is not None:
-        return lesson.order, rows.X[lesson.examples], lesson.labels, lesson.quanta / lesson.unit
+        return Examples(lesson.order, rows.X[lesson.examples], lesson.labels, lesson.quanta, lesson.unit)
     which, labels = np.nonzero(lesson.quanta)
-    return rows.first_row + which, rows.X[which], labels, lesson.quanta[which, labels] / lesson.unit
+    return Examples(rows.first_row + which, rows.X[which], labels, lesson.quanta[which, labels], lesson.unit)
 
 
 def _drawing_quanta(rows: Rows, players: Players, rules: Rules) -> IntArray:

@@ -1,4 +1,4 @@
-"""Weak learners, for a booster as its `learner` or by themselves.
+"""Weak learners, for a booster as its `learner` or on their own.
 
 hoeffding/    compiled Hoeffding trees, River's answers         mondrian/   compiled online Mondrian trees, as in AMF
 experts/      exponential weights over classes of hypotheses: learners with a regret bound

@@ -1,6 +1,6 @@
-"""What native learners share when they are used by themselves.
+"""What native learners share when they are used on their own.
 
-By itself an ensemble is plain: every learner is taught every row's label, and the prediction is the mean of the
+On its own an ensemble is plain: every learner is taught every row's label, and the prediction is the mean of the
 learners' distributions. That is the cascade in which no player ever moves.
 """
 
@@ -21,7 +21,7 @@ from ocoboost.stream.state import State
 
 
 class LoneLearners(StreamClassifier):
-    """Learners for a booster as its `learner`, or by themselves."""
+    """Learners for a booster as its `learner`, or on their own."""
 
     ranges: ClassVar[Mapping[str, Range]]
     n_learners: int

@@ -1,7 +1,7 @@
 """Any River classifier or scikit-learn ``partial_fit`` estimator as N weak learners.
 
 Clones get seeds derived from (seed, learner). Labels are shown to them as indices, so that nothing depends on how a
-label hashes; a binary River classifier sees booleans. Learners are always asked one row at a time, also in blocks: a
+label hashes; a binary River classifier sees booleans. Learners are asked one row at a time, also within blocks: a
 matrix product over many rows may round differently from the same product row by row.
 """
 

@@ -11,7 +11,7 @@ MAX_SIZE = AnyOf(OneOf(None), Between(0.0, 1e9, closed="right"), hint="MiB")
 
 
 class NativeTrees(LoneLearners):
-    """Compiled trees, for a booster as its `learner` or by themselves."""
+    """Compiled trees, for a booster as its `learner` or on their own."""
 
     max_size: float | None  # MiB
     appetite: ClassVar[float]  # MiB that a tree makes use of; trees of several kinds divide their memory in this ratio

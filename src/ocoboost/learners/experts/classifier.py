@@ -1,4 +1,4 @@
-"""Learners with a regret bound: exponential weights over a class of hypotheses, for a booster or by themselves.
+"""Learners with a regret bound: exponential weights over a class of hypotheses, for a booster or on their own.
 
 Guarantees are about expected gains. Under a booster they hold for what the booster sees, so let it see distributions
 (``votes="distribution", pool="distribution"`` there), or let the learners draw their votes (``votes="random"`` here).
@@ -22,7 +22,7 @@ from ocoboost.stream.protocol import labels_known
 
 
 class Experts(LoneLearners):
-    """Base of all learners over classes; by itself it is one learner."""
+    """Base of all learners over classes; on its own it is one learner."""
 
     n_learners = 1
     n_jobs = 1
@@ -104,7 +104,7 @@ class StumpExperts(Experts):
     horizon
         The number of rows to come, if it is known: the bound is smaller by a factor of 1.4.
     classes
-        All labels, if they are known and the learner is used by itself.
+        All labels, if they are known and the learner is used on its own.
     seed
         Fixes the drawn votes, and `sample_one`.
 

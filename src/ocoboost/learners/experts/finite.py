@@ -34,7 +34,7 @@ class FiniteExperts(Experts):
     horizon
         The number of rows to come, if it is known: the bound is smaller by a factor of 1.4.
     classes
-        All labels, if the learner is used by itself.
+        All labels, if the learner is used on its own.
     seed
         Fixes the drawn votes, and `sample_one`.
 
@@ -102,7 +102,7 @@ class MatrixExperts(Experts):
     horizon
         The number of rows to come, if it is known: the bound is smaller by a factor of 1.4.
     classes
-        All labels, if the learner is used by itself.
+        All labels, if the learner is used on its own.
     seed
         Fixes the drawn votes, and `sample_one`.
 
@@ -170,7 +170,7 @@ class LittlestoneExperts(Experts):
     horizon
         The rows of the first epoch; each later one is twice as long and starts from scratch. None for one row.
     classes
-        All labels, if the learner is used by itself.
+        All labels, if the learner is used on its own.
     seed
         Fixes the drawn votes, and `sample_one`.
 

@@ -1,4 +1,4 @@
-"""N Hoeffding trees as a learner for the boosters, and as a classifier by itself."""
+"""N Hoeffding trees as a learner for the boosters, and as a classifier on its own."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ UNLIMITED = 2**31
 class HoeffdingTrees(NativeTrees):
     """Compiled Hoeffding trees, with the parameters and the answers of River's `HoeffdingTreeClassifier`.
 
-    Give it to a booster as `learner`, or use it by itself. `docs/hoeffding.md` lists the deliberate differences.
+    Give it to a booster as `learner`, or use it on its own. `docs/hoeffding.md` lists the deliberate differences.
 
     Parameters
     ----------
     n_learners
-        The number of trees when used by itself; a booster decides for itself.
+        The number of trees when used on its own; a booster has its own `n_learners`.
     grace_period
         Weight a leaf sees between attempts to split.
     max_depth
-        The depth at which leaves stop learning; None for no limit. The paper's experiments use 1.
+        The depth at which leaves no longer learn; None for no limit. The paper's experiments use 1.
     split_criterion
         "info_gain", "gini", or "hellinger" (two classes only).
     delta
@@ -56,7 +56,7 @@ class HoeffdingTrees(NativeTrees):
         Memory for all trees together, in MiB; None for no limit. Once it is reached, leaves continue to learn but
         no longer split. `memory_usage_` is the memory in use.
     n_jobs
-        Threads, when used by itself; -1 for all cores. The results do not depend on it.
+        Threads when used on its own; -1 for all cores. The results do not depend on it.
     seed
         Chooses the columns that a tree sees, if `feature_share` is below 1, and fixes `sample_one`.
 

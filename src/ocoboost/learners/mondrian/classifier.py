@@ -1,4 +1,4 @@
-"""N Mondrian trees as a learner for the boosters, and as a classifier by itself: then it is an AMF."""
+"""N Mondrian trees as a learner for the boosters, and as a classifier on its own: an AMF."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ UNLIMITED = 2**31
 class MondrianTrees(NativeTrees):
     """Compiled online Mondrian trees, aggregated as in AMF (Mourtada, Gaïffas & Scornet, 2021).
 
-    Give it to a booster as `learner`, or use it by itself. `docs/mondrian.md` says how it differs from River's
+    Give it to a booster as `learner`, or use it on its own. `docs/mondrian.md` says how it differs from River's
     `AMFClassifier`.
 
     Parameters
     ----------
     n_learners
-        The number of trees when used by itself; a booster decides for itself.
+        The number of trees when used on its own; a booster has its own `n_learners`.
     aggregate
         Whether a tree votes with the mean over all its prunings, weighted by how well they predicted, or with its
         leaves alone.
@@ -49,7 +49,7 @@ class MondrianTrees(NativeTrees):
     nominal_attributes
         Columns of numbers that are to be read as categories; text always is.
     n_jobs
-        Threads, when used by itself; -1 for all cores. The results do not depend on it.
+        Threads when used on its own; -1 for all cores. The results do not depend on it.
     seed
         Fixes the cuts, and `sample_one`.
 
