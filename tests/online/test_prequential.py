@@ -45,12 +45,14 @@ def test_every_row_is_answered_as_if_asked_before_it_was_learned(booster, learne
         drawn = watched.draws(answered, rows)
         for place in range(len(answered)):
             x, y, w = stream[rows]
-            assert answered.classes == asked.classes_
+            known = asked.classes_
+            assert answered.classes == (known if y in known else [*known, y])
+            unknown = {} if y in known else {y: 0.0}
             assert answered.labels[place] == asked.predict_one(x)
-            known = zip(answered.classes, answered.distributions[place].tolist(), strict=True)
-            assert dict(known) == asked.predict_proba_one(x)
-            known = zip(answered.classes, answered.vote_shares[place].tolist(), strict=True)
-            assert dict(known) == asked.vote_shares_one(x)
+            said = zip(answered.classes, answered.distributions[place].tolist(), strict=True)
+            assert dict(said) == asked.predict_proba_one(x) | unknown
+            said = zip(answered.classes, answered.vote_shares[place].tolist(), strict=True)
+            assert dict(said) == asked.vote_shares_one(x) | unknown
             assert drawn[place] == asked.sample_one(x)
             asked.learn_one(x, y, w=w)
             rows += 1

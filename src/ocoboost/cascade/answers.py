@@ -23,6 +23,13 @@ class Answers(NamedTuple):
         """Before the first label is known."""
         return cls(np.zeros((n_rows, 0)), np.zeros((n_rows, 0)))
 
+    def set_first(self, answer: Answers) -> None:
+        """Put an answer given when fewer labels were known in the place of the first; the others have 0 in it."""
+        n_known = answer.shares.shape[1]
+        for array, row in zip(self, answer, strict=True):
+            if array is not None and row is not None:
+                array[0, :n_known], array[0, n_known:] = row[0], 0.0
+
     @property
     def labels(self) -> IntArray:
         """The most probable label of each row; ties go to the most votes, then to the lowest index."""

@@ -90,15 +90,14 @@ class StreamClassifier(base.MiniBatchClassifier):
 
         The rows are checked at once and learned as the iterator is advanced: what it has given is learned, and the rest
         is not if it is dropped. Blocks are cut where a row brings something new, so ``classes`` and the columns of the
-        distributions may grow from one to the next.
+        distributions may grow from one to the next. A row that brings a new label begins a block, and has 0 for it.
 
         >>> from ocoboost import HoeffdingTrees
         >>> model = HoeffdingTrees()
         >>> for answered in model.prequential([{"a": 1.0}, {"a": 1.0}, {"a": 5.0}], ["x", "x", "y"]):
         ...     print(answered.first_row, answered.classes, answered.labels, answered.distributions.tolist())
-        0 [] [None] [[]]
-        1 ['x'] ['x'] [[1.0]]
-        2 ['x'] ['x'] [[1.0]]
+        0 ['x'] [None, 'x'] [[0.0], [1.0]]
+        2 ['x', 'y'] ['x'] [[1.0, 0.0]]
         """
         return self._learning(*self._read(X, y, w), answering=True)
 
@@ -120,11 +119,9 @@ class StreamClassifier(base.MiniBatchClassifier):
 
     def draws(self, answered: Answered, n_learned: int) -> list[Label | None]:
         """What ``sample_one`` would have said to rows of a prequential run; ``n_learned`` counts those before them."""
-        if not answered.classes:
-            return [None] * len(answered)
         return [
-            answered.classes[draw_label(distribution, self._uniform(n_learned + row))]
-            for row, distribution in enumerate(answered.distributions)
+            None if label is None else answered.classes[draw_label(distribution, self._uniform(n_learned + row))]
+            for row, (label, distribution) in enumerate(zip(answered.labels, answered.distributions, strict=True))
         ]
 
     # -- predicting ----------------------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ class Answered(NamedTuple):
     """What a model said to consecutive rows, before it learned them if it did."""
 
     first_row: int  # their place in the call
-    classes: list[Label]  # known when it said so: the columns of the arrays
+    classes: list[Label]  # the columns of the arrays; a label that the first row brought has 0 there
     labels: list[Label | None]  # the most probable ones; None if no label was known
     distributions: FloatArray  # (rows, classes)
     vote_shares: FloatArray  # (rows, classes)
@@ -147,8 +147,6 @@ class State:
         self, rows: Sequence[Row], labels: list[Label], weights: FloatArray, plan: Plan, answering: bool, n_before: int
     ) -> Iterator[Answered]:
         cuts = {len(rows), *range(0, len(rows), MOST_ROWS), *plan.labels, *plan.additions}
-        if answering:  # a row that brings a new label is answered by itself: no row is learned before it is given
-            cuts |= {row + 1 for row in plan.labels}
         for first, last in pairwise(sorted(cuts)):  # Alg. 1.1, Alg. 4.1: for t = 1, ..., T, in blocks
             if self.n_rows != n_before + first:
                 raise InvalidInputError(
@@ -159,7 +157,7 @@ class State:
             with self._breaking():
                 if first in plan.labels:
                     if answering:  # to the row that brings a new label, from before that label exists
-                        before = self._answered(first, self.answer(rows[first : first + 1]))
+                        before = self.answer(rows[first : first + 1])
                     self.labels.add(plan.labels[first])
                 if first in plan.additions:
                     self.schema.apply(plan.additions[first])
@@ -167,7 +165,7 @@ class State:
                 answers = self._learn_block(block, labels[first:last], weights[first:last], answering)
                 self.n_rows += last - first
             if answering:
-                yield self._answered(first, answers) if before is None else before
+                yield self._answered(first, answers, before)
 
     def _learn_block(self, block: Block, labels: list[Label], weights: FloatArray, answering: bool) -> Answers:
         indices = self.labels.indices(labels)  # Alg. 1.6, Alg. 4.6: receive y
@@ -191,11 +189,16 @@ class State:
         """The same with labels as the caller knows them."""
         return self._answered(0, self.answer(rows))
 
-    def _answered(self, first_row: int, answers: Answers) -> Answered:
+    def _answered(self, first_row: int, answers: Answers, before: Answers | None = None) -> Answered:
+        """With the caller's labels; ``before`` answered the first row when its label was not known yet."""
+        if before is not None:
+            answers.set_first(before)
         classes = list(self.labels.known[: answers.shares.shape[1]])
         labels: list[Label | None] = (
             [classes[index] for index in answers.labels] if classes else [None] * len(answers.shares)
         )
+        if before is not None and before.shares.shape[1] == 0:
+            labels[0] = None
         return Answered(first_row, classes, labels, answers.distributions, answers.shares)
 
     @contextmanager
