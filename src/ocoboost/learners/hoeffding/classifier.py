@@ -150,6 +150,7 @@ class HoeffdingTrees(NativeTrees):
             merit_preprune=bool(self.merit_preprune),
             n_splits=int(self.n_splits),
             max_slots=UNLIMITED,
+            max_nodes=UNLIMITED,
             has_subsets=self.feature_share < 1.0,
         )
         return HoeffdingEnsemble(

@@ -52,6 +52,7 @@ class Rules(NamedTuple):
     merit_preprune: bool
     n_splits: int
     max_slots: int  # leaves of one tree that may learn at a time
+    max_nodes: int  # of one tree
     has_subsets: bool  # whether trees see different columns
 
 

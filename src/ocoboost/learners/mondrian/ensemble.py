@@ -15,6 +15,7 @@ from ocoboost.cascade.native import NativeEnsemble, register_forest
 from ocoboost.compiling import IS_COMPILED
 from ocoboost.data.schema import TEXT, Block, Schema
 from ocoboost.learners.mondrian import kernels, layout, state
+from ocoboost.learners.mondrian.pruning import fixed_bytes, node_bytes, prune
 from ocoboost.learners.mondrian.state import NUMBER
 from ocoboost.learners.nominal import NominalNumbers
 
@@ -93,26 +94,29 @@ class MondrianEnsemble(NativeEnsemble):
         self._resize(n_nodes=min(2 * (self.trees.nodes.shape[1] + 2), self.rules.max_nodes))
 
     def _resize(self, n_nodes: int = 0, n_classes: int = 0) -> None:
-        """Copy the trees into arrays that are at least as large along every axis."""
+        """Copy the trees into arrays that are at least as large along every axis, or that keep to a lower limit."""
         old = self.trees
-        new = _zeros(
-            len(old.n_nodes),
-            max(n_nodes, old.nodes.shape[1]),
-            max(n_classes, old.class_weight.shape[2]),
-            self.columns.size,
-        )
-        for grown, kept in zip(new, old, strict=True):
-            grown[tuple(slice(size) for size in kept.shape)] = kept
-        self.trees = new
+        n_classes = max(n_classes, old.class_weight.shape[2])
         if self.max_bytes is not None:
-            per_tree = self.max_bytes / len(new.n_nodes) - 8 * (3 + self.columns.size)  # what is not of a node
-            affordable = int(per_tree // self.bytes_per_node)
+            per_tree = self.max_bytes / len(old.n_nodes) - fixed_bytes(self.columns.size)
+            affordable = int(per_tree // node_bytes(n_classes, self.columns.size))
             self.rules = self.rules._replace(max_nodes=min(self.most_nodes, max(1, affordable)))
+        n_nodes = min(max(n_nodes, old.nodes.shape[1]), self.rules.max_nodes)
+        new = _zeros(len(old.n_nodes), n_nodes, n_classes, self.columns.size)
+        if int(old.n_nodes.max()) <= n_nodes:
+            for grown, kept in zip(new, old, strict=True):
+                common = tuple(slice(min(sizes)) for sizes in zip(grown.shape, kept.shape, strict=True))
+                grown[common] = kept[common]
+        else:
+            for learner in range(len(old.n_nodes)):
+                prune(old, learner, n_nodes, new)
+        self.trees = new
 
     @property
-    def bytes_per_node(self) -> int:
-        """Memory of a node."""
-        return int(layout.NODE.itemsize + 8 * (self.trees.class_weight.shape[2] + 2 * self.columns.size))
+    def least_bytes(self) -> int:
+        """Memory of trees of one node each: the least that works."""
+        n_columns, n_classes = self.columns.size, self.trees.class_weight.shape[2]
+        return len(self.trees.n_nodes) * (fixed_bytes(n_columns) + node_bytes(n_classes, n_columns))
 
     # -- learning ------------------------------------------------------------------------------------------------
 
