@@ -11,41 +11,26 @@ from typing import TYPE_CHECKING, Any
 
 from ocoboost import registry
 
-if TYPE_CHECKING:
-    from ocoboost.batch.agnostic import AgnosticBoostClassifier
-    from ocoboost.batch.histogram_tree import HistogramTreeClassifier
-    from ocoboost.batch.realizable import RealizableBoostClassifier
-    from ocoboost.learners.experts.classifier import StumpExperts
-    from ocoboost.learners.experts.finite import FiniteExperts, LittlestoneExperts, MatrixExperts
-    from ocoboost.learners.hoeffding.classifier import HoeffdingTrees
-    from ocoboost.learners.mondrian.classifier import MondrianTrees
-    from ocoboost.online.adaboost_olm import AdaBoostOLMClassifier
-    from ocoboost.online.agnostic import OnlineAgnosticBoostClassifier
-    from ocoboost.online.boost import OnlineBoostClassifier
-    from ocoboost.online.mbbm import OnlineMBBMClassifier
-    from ocoboost.online.realizable import OnlineRealizableBoostClassifier
-    from ocoboost.saving.model import load, save
-
-__all__ = [  # the registry's models, written out for type checkers
-    "AdaBoostOLMClassifier",
-    "AgnosticBoostClassifier",
-    "FiniteExperts",
-    "HistogramTreeClassifier",
-    "HoeffdingTrees",
-    "LittlestoneExperts",
-    "MatrixExperts",
-    "MondrianTrees",
-    "OnlineAgnosticBoostClassifier",
-    "OnlineBoostClassifier",
-    "OnlineMBBMClassifier",
-    "OnlineRealizableBoostClassifier",
-    "RealizableBoostClassifier",
-    "StumpExperts",
-    "load",
-    "save",
-]
+if TYPE_CHECKING:  # the same names once more for type checkers, which do not run the registry
+    from ocoboost.batch.agnostic import AgnosticBoostClassifier as AgnosticBoostClassifier
+    from ocoboost.batch.histogram_tree import HistogramTreeClassifier as HistogramTreeClassifier
+    from ocoboost.batch.realizable import RealizableBoostClassifier as RealizableBoostClassifier
+    from ocoboost.learners.experts.classifier import StumpExperts as StumpExperts
+    from ocoboost.learners.experts.finite import FiniteExperts as FiniteExperts
+    from ocoboost.learners.experts.finite import LittlestoneExperts as LittlestoneExperts
+    from ocoboost.learners.experts.finite import MatrixExperts as MatrixExperts
+    from ocoboost.learners.hoeffding.classifier import HoeffdingTrees as HoeffdingTrees
+    from ocoboost.learners.mondrian.classifier import MondrianTrees as MondrianTrees
+    from ocoboost.online.adaboost_olm import AdaBoostOLMClassifier as AdaBoostOLMClassifier
+    from ocoboost.online.agnostic import OnlineAgnosticBoostClassifier as OnlineAgnosticBoostClassifier
+    from ocoboost.online.boost import OnlineBoostClassifier as OnlineBoostClassifier
+    from ocoboost.online.mbbm import OnlineMBBMClassifier as OnlineMBBMClassifier
+    from ocoboost.online.realizable import OnlineRealizableBoostClassifier as OnlineRealizableBoostClassifier
+    from ocoboost.saving.model import load as load
+    from ocoboost.saving.model import save as save
 
 _HOMES = {model.name: model.home for model in registry.OURS} | dict.fromkeys(("load", "save"), "ocoboost.saving.model")
+__all__ = sorted(_HOMES)  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:

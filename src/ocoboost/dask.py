@@ -109,7 +109,7 @@ class _OnDask(BatchBooster):
         return self.to_local().staged_predict_proba(_in_memory(X))
 
     def _blockwise(self, method: str, X: Any, *others: Any) -> Any:
-        """Call a method of the local booster on every chunk, with the chunk's share of ``others``."""
+        """Call a method of the local booster on every chunk, with the chunk's rows of ``others``."""
         check_is_fitted(self, "_hypotheses")
         local = self.to_local()
         if not _is_dask(X):

@@ -1,7 +1,7 @@
 """Every public model, once: what it is called, where it lives, and which protocol it speaks.
 
-`ocoboost`, model files, the command line and the benchmarks all read this table, so a new model is one file and one line
-here. Other packages add theirs with an entry point of the group ``ocoboost.models``, whose name is the key:
+`ocoboost`, model files, the command line and the benchmarks all read this table, so a new model is one file and one
+line here. Other packages add theirs with an entry point of the group ``ocoboost.models``, whose name is the key:
 
     [project.entry-points."ocoboost.models"]
     majority = "my_package.majority:MajorityBoostClassifier"

@@ -33,7 +33,8 @@ class OnlineBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     ----------
     booster
         Any booster or forest of this package for streams; it is cloned, never changed. None stands for
-        ``ocoboost.OnlineBoostClassifier()``, the mixture. Its parameters can be searched as ``booster__budget`` and so on.
+        ``ocoboost.OnlineBoostClassifier()``, the mixture. Its parameters can be searched as ``booster__budget`` and so
+        on.
     random_state
         The seed of a booster that has none.
 

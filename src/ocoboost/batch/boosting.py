@@ -113,7 +113,7 @@ def held_out_accuracy(sample: Sample) -> float:
 
 
 def _cumulated(masses: list[tuple[int, int]]) -> dict[int, tuple[int, int]]:
-    """By first row of a share: the mass before it, and its own."""
+    """By first row of a shard: the mass before it, and its own."""
     before, out = 0, {}
     for first_row, mass in masses:
         out[first_row] = before, mass

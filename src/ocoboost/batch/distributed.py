@@ -1,4 +1,4 @@
-"""Shares of a sample on the workers of a Dask cluster.
+"""Shards of a sample on the workers of a Dask cluster.
 
 Every chunk's state is a pure function of its rows and the hypotheses so far. If a worker is lost, Dask computes its
 chunks' states again, from the rows on; a digest makes sure that these still are what they were.
@@ -122,11 +122,11 @@ def _itself(thing: Any) -> Any:
 
 
 class DaskSample:
-    """Shares on a cluster's workers; see ``ocoboost.batch.sample.Sample``."""
+    """Shards on a cluster's workers; see ``ocoboost.batch.sample.Sample``."""
 
-    def __init__(self, client: Client, shares: list[Any]) -> None:
+    def __init__(self, client: Client, shards: list[Any]) -> None:
         self._client = client
-        self._rows = shares
+        self._rows = shards
         self._players: list[Any] = []
         self._lessons: list[Any] = []
 
@@ -163,8 +163,8 @@ class DaskSample:
             parts = [self._client.submit(_add, *some, pure=False) for some in few]
         return gather(self._client, parts)[0]  # type: ignore[no-any-return]
 
-    def _map(self, function: Callable[..., Any], shares: list[list[Any]], args: tuple[Any, ...]) -> list[Any]:
-        return [self._client.submit(function, *parts, *args, pure=False) for parts in zip(*shares, strict=True)]
+    def _map(self, function: Callable[..., Any], shards: list[list[Any]], args: tuple[Any, ...]) -> list[Any]:
+        return [self._client.submit(function, *parts, *args, pure=False) for parts in zip(*shards, strict=True)]
 
 
 def gather(client: Client, futures: list[Any]) -> list[Any]:
@@ -212,8 +212,8 @@ def prepare(
         X = np.concatenate([found.chosen_rows for found in surveys])
         binning = find_bins(X, np.concatenate([found.chosen_weights for found in surveys]) / largest, max_bins)
     prepare_chunk = dask.delayed(_prepare, pure=False)
-    shares = [
+    shards = [
         prepare_chunk(blocks[i], allow_nan, found.digest, int(first_rows[i]), classes, largest, binning)
         for i, found in zip(kept, surveys, strict=True)
     ]
-    return Prepared(DaskSample(client, client.compute(shares)), classes, surveys[0].n_features, binning)
+    return Prepared(DaskSample(client, client.compute(shards)), classes, surveys[0].n_features, binning)

@@ -32,7 +32,7 @@ Side = TypeVar("Side", bound="PlayerA[Any]")
 
 
 class PlayerA(Protocol[Answer_contra]):
-    """All rows' optimizers, wherever they are kept: in arrays, in threads' shares of them, or on a cluster."""
+    """All rows' optimizers, wherever they are kept: in arrays, in threads' shards of them, or on a cluster."""
 
     def move(self, strategy: Answer_contra, stage: int, /) -> None:
         """Reveal every row's loss f_i(., strategy), and let its optimizer make its next play."""

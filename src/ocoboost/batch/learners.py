@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 
 from ocoboost.arrays import IntArray
-from ocoboost.batch import rows as shares
+from ocoboost.batch import rows as shards
 from ocoboost.batch.binning import Binning
 from ocoboost.batch.rows import Hypothesis
 from ocoboost.batch.sample import Sample
@@ -34,7 +34,7 @@ class TreeLearner(NamedTuple):
     max_depth: int
 
     def fit(self, sample: Sample, stage: int) -> Tree:
-        return self.grow(partial(sample.sum_of_lessons, shares.count))
+        return self.grow(partial(sample.sum_of_lessons, shards.count))
 
     def grow(self, count: Callable[[Tree, IntArray, IntArray], IntArray]) -> Tree:
         """A tree from whatever counts histograms of the leaves of a tree (see ``rows.count``)."""
@@ -62,7 +62,7 @@ class ForeignLearner(NamedTuple):
     seed: int
 
     def fit(self, sample: Sample, stage: int) -> ForeignHypothesis:
-        parts = sample.from_lessons(shares.examples)
+        parts = sample.from_lessons(shards.examples)
         order, X, labels, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
         in_order = np.argsort(order, kind="stable")
         X, labels, weights = X[in_order], labels[in_order], weights[in_order]

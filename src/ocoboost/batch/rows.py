@@ -1,8 +1,8 @@
-"""What happens to a share of the rows in one stage: they are taught, counted, voted on, and their players move.
+"""What happens to a shard in one stage: its rows are taught, counted, voted on, and their players move.
 
-Functions here take a share of the rows and what belongs to it, and know nothing of the other shares: threads and
-cluster workers call the same ones. What they give back to be summed are whole numbers. Rows are known by their global
-numbers, so nothing depends on how they are cut.
+A shard is one worker's part of a sample. Functions here take one and what belongs to it, and know nothing of the
+others: threads and cluster workers call the same ones. What they give back to be summed are whole numbers. Rows are
+known by their global numbers, so nothing depends on how they are cut.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Rules(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """A share of the rows: what stays the same."""
+    """A shard: what stays the same."""
 
     first_row: int
     X: Any  # codes for native trees, else features
@@ -47,7 +47,7 @@ class Rows(NamedTuple):
 
 
 class Players(NamedTuple):
-    """A share of the rows: what every stage changes."""
+    """A shard: what every stage changes."""
 
     plays: FloatArray
     memory: FloatArray
@@ -55,13 +55,13 @@ class Players(NamedTuple):
 
 
 class Lesson(NamedTuple):
-    """What a share of the rows teaches the next hypothesis: label weights in fixed point."""
+    """What a shard teaches the next hypothesis: label weights in fixed point."""
 
     quanta: IntArray  # (rows, classes); or one number per example
     unit: float  # how many quanta are a weight of 1
     examples: IntArray | None = None  # which rows these are, some perhaps several times; None: every row, all labels
     labels: IntArray | None = None  # one per example
-    order: IntArray | None = None  # global numbers that put all shares' examples in order
+    order: IntArray | None = None  # global numbers that put all shards' examples in order
 
 
 class Hypothesis(Protocol):
@@ -140,14 +140,14 @@ def teach_labels(rows: Rows, scale: float) -> Lesson:
 
 
 def drawing_mass(rows: Rows, players: Players, rules: Rules) -> tuple[int, int]:
-    """The share's first row, and how much the share weighs when rows are drawn."""
+    """The shard's first row, and how much the shard weighs when rows are drawn."""
     return rows.first_row, int(_drawing_quanta(rows, players, rules).sum())
 
 
 def teach_drawn(
     rows: Rows, players: Players, rules: Rules, stage: int, n_drawn: int, masses: dict[int, tuple[int, int]], total: int
 ) -> Lesson:
-    """The drawn rows that are in this share; ``masses``: by first row, the mass before a share and its own."""
+    """The drawn rows that are in this shard; ``masses``: by first row, the mass before a shard and its own."""
     before, mass = masses[rows.first_row]
     numbers, targets = _draws(rules.playing.seed, stage, n_drawn, total, before, before + mass)
     cumulated = np.cumsum(_drawing_quanta(rows, players, rules))
@@ -164,7 +164,7 @@ def lesson_mass(rows: Rows, players: Players, lesson: Lesson) -> int:
 
 
 def count(rows: Rows, players: object, lesson: Lesson, tree: Tree, nodes: IntArray, slots: IntArray) -> IntArray:
-    """Histograms of some leaves of a tree, from this share of the rows."""
+    """Histograms of some leaves of a tree, from this shard."""
     leaves = tree.find_leaves(rows.X)
     place_of_node = np.full(len(tree.feature), -1, dtype=np.int64)
     place_of_node[nodes] = np.arange(len(nodes))

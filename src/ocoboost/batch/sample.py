@@ -1,6 +1,6 @@
-"""All rows of a sample in shares, and a way to do something to each of them.
+"""All rows of a sample in shards, and a way to do something to each of them.
 
-A booster asks only for what ``Sample`` offers, so it does not know whether the shares lie in one array, are worked on
+A booster asks only for what ``Sample`` offers, so it does not know whether the shards lie in one array, are worked on
 by threads, or live on a cluster (``ocoboost.dask``).
 """
 
@@ -19,38 +19,38 @@ from ocoboost.batch.rows import Lesson, Players, Rows
 
 
 class Sample(Protocol):
-    """Shares of rows, their players, and the lesson of the current stage. Functions are those of ``rows``."""
+    """Shards of rows, their players, and the lesson of the current stage. Functions are those of ``rows``."""
 
     def with_rows(self, function: Callable[..., Rows], *args: Any) -> Self:
-        """Another sample, whose shares are ``function(rows, *args)``; players and lessons are not kept."""
+        """Another sample, whose shards are ``function(rows, *args)``; players and lessons are not kept."""
 
     def begin(self, function: Callable[..., Players], *args: Any) -> None:
-        """Set every share's players to ``function(rows, *args)``."""
+        """Set every shard's players to ``function(rows, *args)``."""
 
     def advance(self, function: Callable[..., Players], *args: Any) -> None:
-        """Set every share's players to ``function(rows, players, *args)``."""
+        """Set every shard's players to ``function(rows, players, *args)``."""
 
     def teach(self, function: Callable[..., Lesson], *args: Any) -> None:
-        """Set every share's lesson to ``function(rows, players, *args)``."""
+        """Set every shard's lesson to ``function(rows, players, *args)``."""
 
     def from_rows(self, function: Callable[..., Any], *args: Any) -> list[Any]:
-        """``function(rows, *args)`` of every share, in row order."""
+        """``function(rows, *args)`` of every shard, in row order."""
 
     def from_players(self, function: Callable[..., Any], *args: Any) -> list[Any]:
-        """``function(rows, players, *args)`` of every share, in row order."""
+        """``function(rows, players, *args)`` of every shard, in row order."""
 
     def from_lessons(self, function: Callable[..., Any], *args: Any) -> list[Any]:
-        """``function(rows, players, lesson, *args)`` of every share, in row order."""
+        """``function(rows, players, lesson, *args)`` of every shard, in row order."""
 
     def sum_of_lessons(self, function: Callable[..., IntArray], *args: Any) -> IntArray:
-        """The sum of ``function(rows, players, lesson, *args)`` over all shares."""
+        """The sum of ``function(rows, players, lesson, *args)`` over all shards."""
 
 
 class LocalSample:
-    """Shares in this process, each worked on by its own thread."""
+    """Shards in this process, each worked on by its own thread."""
 
-    def __init__(self, shares: list[Rows], executor: ThreadPoolExecutor | None = None) -> None:
-        self._rows = shares
+    def __init__(self, shards: list[Rows], executor: ThreadPoolExecutor | None = None) -> None:
+        self._rows = shards
         self._players: list[Players] = []
         self._lessons: list[Lesson] = []
         self._executor = executor
@@ -58,18 +58,18 @@ class LocalSample:
     @classmethod
     @contextmanager
     def cut(cls, X: Any, labels: IntArray, weights: FloatArray, n_jobs: int) -> Iterator[LocalSample]:
-        """Shares of nearly equal length, one for each thread."""
+        """Shards of nearly equal length, one for each thread."""
         none = np.empty(0, dtype=np.int64)
         edges = np.linspace(0, len(labels), max(1, min(n_jobs, len(labels))) + 1).astype(int)
-        shares = [
+        shards = [
             Rows(int(first), X[first:last], labels[first:last], weights[first:last], none, none)
             for first, last in itertools.pairwise(edges)
         ]
-        if len(shares) == 1:
-            yield cls(shares)
+        if len(shards) == 1:
+            yield cls(shards)
         else:
-            with ThreadPoolExecutor(len(shares)) as executor:
-                yield cls(shares, executor)
+            with ThreadPoolExecutor(len(shards)) as executor:
+                yield cls(shards, executor)
 
     def with_rows(self, function: Callable[..., Rows], *args: Any) -> LocalSample:
         return LocalSample(self.from_rows(function, *args), self._executor)
@@ -90,8 +90,8 @@ class LocalSample:
         return self._map(lambda rows, players: function(rows, players, *args), self._rows, self._players)
 
     def from_lessons(self, function: Callable[..., Any], *args: Any) -> list[Any]:
-        shares = self._rows, self._players, self._lessons
-        return self._map(lambda rows, players, lesson: function(rows, players, lesson, *args), *shares)
+        shards = self._rows, self._players, self._lessons
+        return self._map(lambda rows, players, lesson: function(rows, players, lesson, *args), *shards)
 
     def sum_of_lessons(self, function: Callable[..., IntArray], *args: Any) -> IntArray:
         total, *others = self.from_lessons(function, *args)
@@ -99,5 +99,5 @@ class LocalSample:
             total += other
         return total  # type: ignore[no-any-return]
 
-    def _map(self, function: Callable[..., Any], *shares: list[Any]) -> list[Any]:
-        return list((map if self._executor is None else self._executor.map)(function, *shares))
+    def _map(self, function: Callable[..., Any], *shards: list[Any]) -> list[Any]:
+        return list((map if self._executor is None else self._executor.map)(function, *shards))

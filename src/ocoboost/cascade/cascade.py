@@ -8,8 +8,8 @@
 What learner i is taught on row r depends on the votes of learners 1..i-1 on row r, and its vote on row r on its own
 past. The cells (row, learner) therefore form a grid that may be walked in any order that respects left and upper
 neighbours: by parts (learner by learner over a block, for any ensemble), in one compiled loop, or as a pipeline over
-threads (for native ones). A block of one row is the paper's order. Results are equal to the bit, because draws are keyed
-by (seed, purpose, row, learner) and sums run in learner order.
+threads (for native ones). A block of one row is the paper's order. Results are equal to the bit, because draws are
+keyed by (seed, purpose, row, learner) and sums run in learner order.
 """
 
 from __future__ import annotations

@@ -4,9 +4,10 @@
     see      what its vote changes: the row's state, and (in Adaboost.OLM) what is known of the learner
     pool     the same for a row without a label: what the vote adds to the prediction
 
-Any order of cells in which a cell follows its row's earlier learners and its learner's earlier rows gives the same bits,
-so the same three kernels serve the loop by parts (``teach_rows`` and so on, one learner over a block) and the fused one
-(``kernel.py``). Kernels find their cells by the type of ``choices``, a named tuple that belongs to one kind of cells.
+Any order of cells in which a cell follows its row's earlier learners and its learner's earlier rows gives the same
+bits, so the same three kernels serve the loop by parts (``teach_rows`` and so on, one learner over a block) and the
+fused one (``kernel.py``). Kernels find their cells by the type of ``choices``, a named tuple that belongs to one kind
+of cells.
 
 A new booster is one subclass of ``Cells`` with its kernels; see CONTRIBUTING.md.
 """

@@ -1,8 +1,8 @@
 """The grid of cells in compiled loops.
 
-``learn_block`` and ``poll_block`` carry a block through all learners of a native ensemble in one kernel: votes and label
-weights of one cell live in scratch memory and never become matrices. ``teach_rows``, ``see_rows`` and ``pool_rows`` are
-the same cells for one learner and a whole block, for ensembles that are not compiled.
+``learn_block`` and ``poll_block`` carry a block through all learners of a native ensemble in one kernel: votes and
+label weights of one cell live in scratch memory and never become matrices. ``teach_rows``, ``see_rows`` and
+``pool_rows`` are the same cells for one learner and a whole block, for ensembles that are not compiled.
 """
 
 from __future__ import annotations

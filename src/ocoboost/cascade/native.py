@@ -34,6 +34,7 @@ def _kernels(forest: Any) -> ModuleType:
 
 # A function for the interpreter, and beside it the choice that the compiler makes. Kernels with ``inline="always"``
 # cannot be handed *arguments, and an overload must return a Python function: hence the lambdas.
+# ruff: noqa: PLW0108
 
 
 def is_full(forest: Any, learner: int, scratch: Any) -> Any:

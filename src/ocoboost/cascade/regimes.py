@@ -1,9 +1,9 @@
 """Agnostic and realizable: what the players play, what they lose, and what their plays teach.
 
-A regime is all that tells Algorithms 1 and 2 (agnostic) from Algorithms 4 and 5 (realizable): it joins a domain, a loss,
-and the reading of a play as label weights. Random relabelling teaches a draw instead of the weights themselves, with the
-same mean. This is the one home of starts, lessons and moves: the online cells, the batch boosters and the account's
-replay all use them.
+A regime is all that tells Algorithms 1 and 2 (agnostic) from Algorithms 4 and 5 (realizable): it joins a domain, a
+loss, and the reading of a play as label weights. Random relabelling teaches a draw instead of the weights themselves,
+with the same mean. This is the one home of starts, lessons and moves: the online cells, the batch boosters and the
+account's replay all use them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the two boosters of Jung, Goetz & Tewari (2017) share: a learner is taught the true label, with a weight.
 
-OnlineMBBM is optimal if the learners' advantage gamma is known, Adaboost.OLM adapts to it. In both the weight depends on
-the votes of the learners before. By default the weights are scaled so that they are 1 on average over the learners
+OnlineMBBM is optimal if the learners' advantage gamma is known, Adaboost.OLM adapts to it. In both the weight depends
+on the votes of the learners before. By default the weights are scaled so that they are 1 on average over the learners
 before anyone has voted: trees count weight against their grace period.
 
 The code published with the papers deviates from the algorithms; every deviation can be switched on by itself:

@@ -30,7 +30,7 @@ def _mixed(value: object, name: Hashable, row: int, known: str) -> InvalidInputE
 
 @dataclass(frozen=True)
 class Block:
-    """Rows that are learned or voted on together, between two cuts: dicts for whoever asks for them, and once as a matrix of codes."""
+    """Rows that are learned or voted on together: dicts for whoever asks for them, and once as a matrix of codes."""
 
     rows: Sequence[Row]
     schema: Schema

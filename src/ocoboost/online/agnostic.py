@@ -1,8 +1,8 @@
 """Online agnostic boosting (Algorithm 1).
 
 Each row's player moves on the simplex of labels: it starts at the uniform distribution (or at the true label), sees the
-learners' votes one by one, and learner i is taught the distribution it then plays. The more learners are wrong, the more
-of it lies on the true label. Prediction projects the scaled votes onto the simplex.
+learners' votes one by one, and learner i is taught the distribution it then plays. The more learners are wrong, the
+more of it lies on the true label. Prediction projects the scaled votes onto the simplex.
 
 Cost per row: a vote and a lesson of every learner, and on average O(n_learners * n_classes) for the players.
 """

@@ -29,8 +29,8 @@ AUTO = "auto"
 class OnlineBoostClassifier(LearnerBooster, Accountable):
     """Boosting on a stream with nothing to tune: several boosters side by side, mixed by how well they do.
 
-    The members are boosters of Algorithm 1 (Raman & Tewari, 2022) with several learners and gammas, and one learner that
-    is not boosted; the mixture's prediction is expected to make few more mistakes than the best of them
+    The members are boosters of Algorithm 1 (Raman & Tewari, 2022) with several learners and gammas, and one learner
+    that is not boosted; the mixture's prediction is expected to make few more mistakes than the best of them
     (`ocoboost.online.mixture.regret_bound`).
 
     Parameters
@@ -45,8 +45,8 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         The number of weak learners in all, shared out among the boosters.
     max_size
         Memory for all native trees together, in MiB; None for no limit. A Mondrian tree gets six times the share of a
-        Hoeffding tree, which grows more slowly. A tree that has used its share up grows no more, and goes on learning in
-        the nodes it has.
+        Hoeffding tree, which grows more slowly. A tree that has used its share up grows no more, and goes on learning
+        in the nodes it has.
     classes
         All labels, if known. If None the label set grows: a row's game is over the labels seen up to and including it.
     n_jobs

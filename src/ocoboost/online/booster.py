@@ -1,7 +1,7 @@
 """What all online boosters share: weak learners, labels, and how a state is made of them.
 
-A booster is a subclass that says what its cells are (``make_cells``); the rest follows: River's protocol, the block law,
-threads, saving, the scikit-learn wrapper. See CONTRIBUTING.md.
+A booster is a subclass that says what its cells are (``make_cells``); the rest follows: River's protocol, the block
+law, threads, saving, the scikit-learn wrapper. See CONTRIBUTING.md.
 """
 
 from __future__ import annotations

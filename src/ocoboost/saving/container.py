@@ -31,7 +31,7 @@ from ocoboost.errors import ModelFileError
 from ocoboost.saving.values import pack, unpack
 
 MAGIC = b"\x89OCOB\r\n\x1a"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 1 was written before any release
 _PREFIX = struct.Struct("<8sIIQQ")
 _ALIGNMENT = 64
 _DIGEST_SIZE = 32

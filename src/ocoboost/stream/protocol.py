@@ -119,7 +119,7 @@ class StreamClassifier(base.MiniBatchClassifier):
         self._state = None
 
     def draws(self, answered: Answered, n_learned: int) -> list[Label | None]:
-        """What ``sample_one`` would have said to rows of a prequential run, the first when ``n_learned`` were learned."""
+        """What ``sample_one`` would have said to rows of a prequential run; ``n_learned`` counts those before them."""
         if not answered.classes:
             return [None] * len(answered)
         return [

@@ -166,9 +166,9 @@ class State:
                 self.n_rows += last - first
             if before is not None:
                 yield before
-                first, answers = first + 1, answers.after(1)
-            if answering and first < last:
-                yield self._answered(first, answers)
+            n_answered = 0 if before is None else 1
+            if answering and first + n_answered < last:
+                yield self._answered(first + n_answered, answers.after(n_answered))
 
     def _learn_block(self, block: Block, labels: list[Label], weights: FloatArray, answering: bool) -> Answers:
         indices = self.labels.indices(labels)

@@ -70,7 +70,9 @@ class Account:
             if len(said) != len(labels):
                 raise InvalidInputError(f"account: comparator has {len(said)} labels for {len(labels)} recorded rows.")
             places = {label: index for index, label in enumerate(self.labels.known)}
-            return "the given comparator", np.array([places.get(label, replay.NO_LABEL) for label in said], dtype=np.int64)
+            return "the given comparator", np.array(
+                [places.get(label, replay.NO_LABEL) for label in said], dtype=np.int64
+            )
         features = joined([rows.features for rows in self.record.rows])
         gains = np.zeros((len(labels), len(self.labels)))
         gains[np.arange(len(labels)), labels] = weights
@@ -151,7 +153,8 @@ class _Totals:
         column = sums.sum(axis=0) / n_learners
         learners = column[replay.COMPARATOR_GAIN] - column[replay.VOTE_GAIN] / gamma
         meant = column[replay.COMPARATOR_GAIN_MEANT] - column[replay.VOTE_GAIN_MEANT] / gamma
-        relabelling = column[replay.COMPARATOR_GAIN_MEANT] - column[replay.LABEL_GAIN_MEANT] + 2.0 * (weight - self.right)
+        missed = 2.0 * (weight - self.right)
+        relabelling = column[replay.COMPARATOR_GAIN_MEANT] - column[replay.LABEL_GAIN_MEANT] + missed
         parts = (self.players, learners, meant - learners, self.pooling, self.projection, relabelling)
         bound = bounds.agnostic_gain_regret_bound(
             weak_regret=gamma * learners,

@@ -100,7 +100,7 @@ class Record:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is room for another block."""
+        """Whether another block is to be kept."""
         return self.most_rows is None or self.n_rows < self.most_rows
 
     def spans(self, member: int) -> Iterator[Span]:

@@ -47,7 +47,7 @@ class Lesson(NamedTuple):
 
 
 def tally(cells: Relabelling, span: Span, comparator_labels: IntArray) -> Tally:
-    """Play a span again and add up gains: of the votes, of a comparator who says ``comparator_labels``, and of the labels."""
+    """Play a span again and add up gains: of the votes, of a comparator, and of the labels."""
     rows = span.rows
     games = cells.begin(rows.labels, rows.weights, rows.n_classes, span.heard.seen)
     out = Tally(np.zeros(len(rows.labels)), np.zeros((cells.n_learners, N_SUMS)))
@@ -106,7 +106,12 @@ def replay(
     vote, taught, played, slope, totals = scratch
     for learner in range(playing.n_learners):
         for row in range(games.labels.size):
-            play, label, weight, comparator = games.plays[row], games.labels[row], games.weights[row], comparator_labels[row]
+            play, label, weight, comparator = (
+                games.plays[row],
+                games.labels[row],
+                games.weights[row],
+                comparator_labels[row],
+            )
             met_meant = 0.0
             for j in range(vote.size):
                 if playing.sees_labels:

@@ -14,7 +14,7 @@ SMALL_REGRET = 0.02
 
 
 class Advantage(NamedTuple):
-    """How much of the comparator's edge over guessing a learner has on what it was taught; NaN if the comparator has none."""
+    """How much of the comparator's edge over guessing a learner has on what it was taught; NaN if there is none."""
 
     estimated_gamma: float
     low: float  # of a 95 % confidence interval
@@ -145,7 +145,9 @@ class Report:
         return table
 
 
-def advantage(edge: float, comparator_edge: float, squared: float, crossed: float, comparator_squared: float) -> Advantage:
+def advantage(
+    edge: float, comparator_edge: float, squared: float, crossed: float, comparator_squared: float
+) -> Advantage:
     """A ratio of sums over rows with its interval, from the sums, squares and products of its terms.
 
     The error is that of a sum of martingale differences. Terms are not centred row by row, which can only widen the
@@ -154,7 +156,8 @@ def advantage(edge: float, comparator_edge: float, squared: float, crossed: floa
     if comparator_edge <= NORMAL_95 * math.sqrt(comparator_squared):
         return UNKNOWN
     ratio = edge / comparator_edge
-    error = NORMAL_95 * math.sqrt(max(0.0, squared - 2.0 * ratio * crossed + ratio**2 * comparator_squared)) / comparator_edge
+    variance = squared - 2.0 * ratio * crossed + ratio**2 * comparator_squared
+    error = NORMAL_95 * math.sqrt(max(0.0, variance)) / comparator_edge
     return Advantage(ratio, ratio - error, ratio + error)
 
 

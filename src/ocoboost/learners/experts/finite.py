@@ -153,7 +153,7 @@ class LittlestoneExperts(Experts):
     """The learner for infinite classes, through their Littlestone dimension; here for tables on a finite domain.
 
     Its regret grows with the dimension of the table and the logarithm of the number of rows, not with the number of
-    hypotheses. See `ocoboost.weak.littlestone` for what it costs: this is for small tables.
+    hypotheses. See `ocoboost.learners.experts.littlestone` for what it costs: this is for small tables.
 
     Parameters
     ----------
