@@ -13,12 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ocoboost.arrays import FloatArray
+from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.data.rows import NumberRows, Row
+from ocoboost.data.text import MOST_CATEGORIES, TextCounts, place_of, share_column
 from ocoboost.errors import InvalidInputError
 
 NUMBER = "numbers"
 TEXT = "text"
+OTHER = MOST_CATEGORIES  # the code of texts that have none of their own
 
 
 def _mixed(value: object, name: Hashable, row: int, known: str) -> InvalidInputError:
@@ -34,6 +36,8 @@ class Block:
 
     rows: Sequence[Row]
     schema: Schema
+    labels: IntArray | None = None  # of rows that are learned: they are counted in the statistics of texts
+    weights: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -41,7 +45,7 @@ class Block:
     @cached_property
     def codes(self) -> FloatArray:
         """One column per known feature (see ``Schema.encode``); shared, so not to be written to."""
-        return self.schema.encode(self.rows)
+        return self.schema.encode(self.rows, self.labels, self.weights)
 
 
 class Additions(NamedTuple):
@@ -57,7 +61,14 @@ class Schema:
     def __init__(self) -> None:
         self.kinds: dict[Hashable, str | None] = {}  # None: present so far only as a missing value
         self.categories: dict[Hashable, dict[str, int]] = {}
+        self.statistics: dict[Hashable, TextCounts] = {}  # of columns with many texts
         self.version = 0  # counts what was applied: who has seen this version has seen all
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of categories and statistics, about."""
+        texts = sum(len(text) + 100 for codes in self.categories.values() for text in codes)
+        return texts + sum(counts.n_bytes for counts in self.statistics.values())
 
     def plan(self, rows: Sequence[Row]) -> dict[int, Additions]:
         """Additions by the row that brings them; raises if a column mixes numbers and text."""
@@ -66,6 +77,7 @@ class Schema:
         plan: dict[int, Additions] = {}
         kinds: dict[Hashable, str | None] = {}
         categories: set[tuple[Hashable, str]] = set()
+        counts = {name: len(codes) for name, codes in self.categories.items()}
         for number, row in enumerate(rows):
             added = Additions({}, [])
             for name, value in row.items():
@@ -77,7 +89,9 @@ class Schema:
                     kinds[name] = added.kinds[name] = kind
                 if isinstance(value, str):
                     category = (name, value)
-                    if value not in self.categories.get(name, ()) and category not in categories:
+                    is_known = value in self.categories.get(name, ()) or category in categories
+                    if not is_known and counts.get(name, 0) <= MOST_CATEGORIES:  # the last stands for all others
+                        counts[name] = counts.get(name, 0) + 1
                         categories.add(category)
                         added.categories.append(category)
             if added.kinds or added.categories:
@@ -101,15 +115,33 @@ class Schema:
                 plan.setdefault(int(present[0]), Additions({}, [])).kinds[name] = NUMBER
         return plan
 
-    def apply(self, additions: Additions) -> None:
+    def apply(self, additions: Additions, n_classes: int) -> None:
+        """Add what a row brings, when so many labels are known."""
         self.version += 1
         self.kinds.update(additions.kinds)
         for name, category in additions.categories:
             codes = self.categories.setdefault(name, {})
             codes[category] = len(codes)
+            if len(codes) > MOST_CATEGORIES:
+                self.statistics[name] = TextCounts(n_classes)
+        self.add_labels(n_classes)
 
-    def encode(self, rows: Sequence[Row]) -> FloatArray:
-        """A matrix with one column per known feature: numbers as they are, categories by code, NaN for the rest."""
+    def add_labels(self, n_classes: int) -> None:
+        """Columns for statistics of new labels."""
+        for name, counts in self.statistics.items():
+            counts.grow(n_classes)
+            new = [share_column(name, group) for group in range(counts.n_groups)]
+            if new and new[-1] not in self.kinds:
+                self.version += 1
+                self.kinds.update(dict.fromkeys((column for column in new if column not in self.kinds), NUMBER))
+
+    def encode(
+        self, rows: Sequence[Row], labels: IntArray | None = None, weights: FloatArray | None = None
+    ) -> FloatArray:
+        """A matrix with one column per known feature: numbers as they are, categories by code, NaN for the rest.
+
+        With labels, the rows are counted in the statistics of texts, each after its own were read.
+        """
         if isinstance(rows, NumberRows) and list(self.kinds) == rows.names:
             return np.ascontiguousarray(rows.numbers)
         encoded = np.full((len(rows), len(self.kinds)), np.nan)
@@ -118,7 +150,14 @@ class Schema:
             for column, (name, codes) in enumerate(columns):
                 value = row.get(name)
                 if isinstance(value, str):
-                    encoded[number, column] = codes.get(value, np.nan)
+                    encoded[number, column] = codes.get(value, OTHER if name in self.statistics else np.nan)
                 elif value is not None:
                     encoded[number, column] = value
+        for name, counts in self.statistics.items():
+            texts = (row.get(name) for row in rows)
+            places = np.array([place_of(text) if isinstance(text, str) else -1 for text in texts], dtype=np.int64)
+            where = {column: place for place, column in enumerate(self.kinds)}
+            shares = counts.shares(places, labels, weights)
+            for group in range(counts.n_groups):
+                encoded[:, where[share_column(name, group)]] = shares[:, group]
         return encoded

@@ -10,10 +10,13 @@ import inspect
 import os
 from typing import Any
 
+import numpy as np
+
 from ocoboost import registry
-from ocoboost.arrays import checked_count
+from ocoboost.arrays import checked_count, checked_like
 from ocoboost.data.labels import Labels
 from ocoboost.data.schema import NUMBER, TEXT, Schema
+from ocoboost.data.text import MOST_CATEGORIES, TextCounts, share_column
 from ocoboost.errors import InvalidInputError, InvalidParameterError, ModelFileError
 from ocoboost.saving import container
 from ocoboost.stream.protocol import StreamClassifier
@@ -152,6 +155,7 @@ def _learned(state: State) -> dict[str, Any]:
         "labels": state.labels.known,
         "kinds": state.schema.kinds,
         "categories": {name: list(codes) for name, codes in state.schema.categories.items()},
+        "statistics": {name: [c.counts, c.totals] for name, c in state.schema.statistics.items()},
         "version": state.schema.version,
         "settings": state.engine.settings(),
         "learned": state.engine.state(),
@@ -187,3 +191,19 @@ def _restore_schema(schema: Schema, saved: dict[str, Any]) -> None:
         if not all(isinstance(category, str) for category in categories):
             raise InvalidInputError("a category is not text")
         schema.categories[name] = codes
+    for name, (counts, totals) in saved["statistics"].items():
+        schema.statistics[name] = _restored_counts(schema, name, counts, totals)
+
+
+def _restored_counts(schema: Schema, name: Any, counts: Any, totals: Any) -> TextCounts:
+    """Statistics of a column's texts; there must be a column for every group of labels."""
+    restored = TextCounts(0)
+    if len(schema.categories.get(name, ())) <= MOST_CATEGORIES or not isinstance(totals, np.ndarray):
+        raise ValueError(f"invalid statistics of column {name!r}")
+    restored.grow(len(totals))
+    restored.counts[:] = checked_like(counts, restored.counts, "statistics of texts")
+    restored.totals[:] = checked_like(totals, restored.totals, "statistics of texts")
+    columns = [share_column(name, group) for group in range(restored.n_groups)]
+    if any(schema.kinds.get(column) != NUMBER for column in columns) or np.any(restored.counts < 0.0):
+        raise ValueError(f"invalid statistics of column {name!r}")
+    return restored

@@ -22,6 +22,7 @@ from ocoboost.data import tables
 from ocoboost.data.labels import Label, Labels
 from ocoboost.data.parameters import AnyOf, Count, OneOf, Range, invalid
 from ocoboost.data.rows import Row
+from ocoboost.data.text import is_share_column
 from ocoboost.errors import BrokenModelError, InvalidInputError
 from ocoboost.randomness import PREDICT, draw_label, fresh_seed, uniform
 from ocoboost.stream.state import Answered, State
@@ -172,13 +173,16 @@ class StreamClassifier(base.MiniBatchClassifier):
     @property
     def memory_usage_(self) -> int:
         """Bytes that the learners take."""
-        sizes = [cascade.ensemble.n_bytes for cascade in self._ready().engine.cascades]
-        return sum(size for size in sizes if size is not None) or self._raw_memory_usage
+        state = self._ready()
+        sizes = [cascade.ensemble.n_bytes for cascade in state.engine.cascades]
+        learners = sum(size for size in sizes if size is not None) or self._raw_memory_usage
+        return learners + state.schema.n_bytes
 
     @property
     def columns_(self) -> dict[Hashable, str | None]:
         """The columns seen so far, and whether they hold "numbers" or "text" (None: only missing values so far)."""
-        return {} if self._state is None else dict(self._state.schema.kinds)
+        kinds = {} if self._state is None else self._state.schema.kinds
+        return {name: kind for name, kind in kinds.items() if not is_share_column(name)}
 
     @property
     def categories_(self) -> dict[Hashable, list[str]]:

@@ -159,10 +159,10 @@ class State:
                     if answering:  # to the row that brings a new label, from before that label exists
                         before = self._answered(first, self.answer(rows[first : first + 1]))
                     self.labels.add(plan.labels[first])
+                    self.schema.add_labels(len(self.labels))
                 if first in plan.additions:
-                    self.schema.apply(plan.additions[first])
-                block = Block(rows[first:last], self.schema)
-                answers = self._learn_block(block, labels[first:last], weights[first:last], answering)
+                    self.schema.apply(plan.additions[first], len(self.labels))
+                answers = self._learn_block(rows[first:last], labels[first:last], weights[first:last], answering)
                 self.n_rows += last - first
             if before is not None:
                 yield before
@@ -170,8 +170,11 @@ class State:
             if answering and first + n_answered < last:
                 yield self._answered(first + n_answered, answers.after(n_answered))
 
-    def _learn_block(self, block: Block, labels: list[Label], weights: FloatArray, answering: bool) -> Answers:
+    def _learn_block(
+        self, rows: Sequence[Row], labels: list[Label], weights: FloatArray, answering: bool
+    ) -> Answers:
         indices = self.labels.indices(labels)
+        block = Block(rows, self.schema, indices, weights)
         n_classes = len(self.labels)
         record = self.record if self.record is not None and self.record.is_open else None
         is_mixed = len(self.engine.cascades) > 1
