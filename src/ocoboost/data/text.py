@@ -72,7 +72,9 @@ class TextCounts:
         out = np.empty((len(places), self.n_groups))
         nobody = np.full(len(places), -1, dtype=np.int64)
         known = nobody if labels is None else labels
-        read_and_count(places, known, np.ones(len(places)) if weights is None else weights, self.counts, self.totals, out)
+        read_and_count(
+            places, known, np.ones(len(places)) if weights is None else weights, self.counts, self.totals, out
+        )
         return out
 
 

@@ -170,9 +170,7 @@ class State:
             if answering and first + n_answered < last:
                 yield self._answered(first + n_answered, answers.after(n_answered))
 
-    def _learn_block(
-        self, rows: Sequence[Row], labels: list[Label], weights: FloatArray, answering: bool
-    ) -> Answers:
+    def _learn_block(self, rows: Sequence[Row], labels: list[Label], weights: FloatArray, answering: bool) -> Answers:
         indices = self.labels.indices(labels)
         block = Block(rows, self.schema, indices, weights)
         n_classes = len(self.labels)

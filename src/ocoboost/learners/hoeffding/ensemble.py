@@ -142,9 +142,7 @@ class HoeffdingEnsemble(NativeEnsemble):
 
     def _empty(self, n_nodes: int, n_slots: int, n_classes: int) -> layout.Trees:
         columns, n_learners = self.columns, len(self.trees.n_nodes)
-        return _zeros(
-            n_learners, n_nodes, n_slots, n_classes, columns.n_numeric, columns.n_nominal, self.n_categories
-        )
+        return _zeros(n_learners, n_nodes, n_slots, n_classes, columns.n_numeric, columns.n_nominal, self.n_categories)
 
     def _widen(self, n_nodes: int, n_slots: int, n_classes: int) -> None:
         """Every number stays where it is."""
