@@ -15,10 +15,10 @@ matrices = hnp.arrays(
 )
 
 
-def plan_and_apply(schema, rows):
+def plan_and_apply(schema, rows, n_classes=2):
     plan = schema.plan(rows)
     for row in sorted(plan):
-        schema.apply(plan[row])
+        schema.apply(plan[row], n_classes)
     return plan
 
 

@@ -56,7 +56,7 @@ def test_native_trees_obey_the_law(booster, player, data):
         tau=0.9,
         leaf_prediction=data.draw(st.sampled_from(["mc", "nb", "nba"])),
         feature_share=data.draw(st.sampled_from([1.0, 0.6])),
-        max_size=data.draw(st.sampled_from([None, 0.01])),
+        max_size=data.draw(st.sampled_from([None, 0.05])),
     )
     relabel = data.draw(st.sampled_from(["fractional", "random"]))
     start = data.draw(st.sampled_from(["uniform", "label"]))

@@ -9,6 +9,7 @@ from river import tree
 from laws import learned
 from ocoboost import HoeffdingTrees, MondrianTrees, OnlineBoostClassifier
 from ocoboost.errors import InvalidParameterError
+from ocoboost.stream.state import SHARE_OF_LEARNERS
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(1500, 4))
@@ -37,7 +38,7 @@ def test_the_mixture_shares_its_memory_out_by_the_appetite_of_its_trees():
     ensembles = [cascade.ensemble for cascade in model.state_.engine.cascades]
     shares = [ensemble.max_bytes / len(ensemble.trees.n_nodes) for ensemble in ensembles]
     mondrian, hoeffding = MondrianTrees.appetite, HoeffdingTrees.appetite
-    unit = 2**20 / (12 * mondrian + 9 * hoeffding)
+    unit = SHARE_OF_LEARNERS * 2**20 / (12 * mondrian + 9 * hoeffding)
     assert shares == pytest.approx([unit * mondrian] * 3 + [unit * hoeffding] * 3)
     assert "max_size" not in "".join(model.member_weights_)  # names say what tells the members apart
 

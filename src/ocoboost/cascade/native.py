@@ -17,7 +17,7 @@ from numba.extending import overload
 from ocoboost.arrays import FloatArray
 from ocoboost.compiling import kernel
 from ocoboost.data.rows import Row
-from ocoboost.data.schema import Block, Schema
+from ocoboost.data.schema import Block, Schema, Widths
 
 _KERNELS: dict[type, ModuleType] = {}
 
@@ -112,6 +112,7 @@ class NativeEnsemble(ABC):
     rules: Any  # a named tuple of numbers
     trees: Any  # a named tuple of arrays
     version: int  # of the schema that the trees have grown to
+    max_bytes: float | None  # the most that the learners may take
 
     def check(self, rows: Sequence[Row], *, learning: bool) -> None:  # noqa: B027
         """Trees take any row."""
@@ -131,6 +132,10 @@ class NativeEnsemble(ABC):
     @abstractmethod
     def grow(self) -> None:
         """Make every learner's arrays larger."""
+
+    @abstractmethod
+    def least_bytes(self, widths: Widths, n_classes: int) -> int:
+        """The least memory in which the learners can work, with so many columns, categories and classes."""
 
     @property
     def n_bytes(self) -> int:
@@ -154,7 +159,7 @@ class NativeEnsemble(ABC):
                 self.grow()
 
     def settings(self) -> dict[str, Any]:
-        limits = ("max_slots", "max_nodes")  # these move with the memory that a leaf takes
+        limits = ("max_nodes", "max_slots", "slot_capacity")  # these move with the memory that a leaf takes
         rules = {key: value for key, value in self.rules._asdict().items() if key not in limits}
         return {key: value.item() if isinstance(value, np.generic) else value for key, value in rules.items()}
 

@@ -7,6 +7,7 @@ Blocks are cut at those rows, because a game padded with a label that nobody has
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import repeat
 from typing import TypeAlias
@@ -18,6 +19,7 @@ from ocoboost.data.rows import is_missing
 from ocoboost.errors import InvalidInputError
 
 Label: TypeAlias = Hashable
+ENTRY_BYTES = 100  # of a label's entries in a list and a dict, about
 
 
 def as_label(label: object, where: str) -> Label:
@@ -48,6 +50,16 @@ class Labels:
 
     def __len__(self) -> int:
         return len(self.known)
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the labels, about."""
+        return self.size_of(self.known)
+
+    @staticmethod
+    def size_of(labels: Iterable[Label]) -> int:
+        """Memory that these labels take, about."""
+        return sum(sys.getsizeof(label) + ENTRY_BYTES for label in labels)
 
     def add(self, label: Label) -> None:
         self._index[label] = len(self.known)

@@ -2,23 +2,38 @@
 
 The schema grows and never reorders. It plans before it grows: ``plan`` reads a whole block, raises if anything in it
 cannot be used, and says at which rows something new appears; nothing changes until the additions are applied.
+
+Its memory is bounded, however many texts come: a column of text gets codes for its first categories, then one code
+that stands for all others, and label statistics beside it (see ``text``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ocoboost.arrays import FloatArray
+from ocoboost.arrays import FloatArray, IntArray, checked_count
 from ocoboost.data.rows import NumberRows, Row
+from ocoboost.data.text import (
+    MOST_CATEGORIES,
+    MOST_CODES,
+    MOST_GROUPS,
+    MOST_PLACES,
+    MOST_SHARES,
+    TextCounts,
+    category_of,
+)
 from ocoboost.errors import InvalidInputError
 
 NUMBER = "numbers"
 TEXT = "text"
+OWN = -1  # in place of a group of labels: the column itself
+ENTRY_BYTES = 100  # of a dict's entry and what it refers to, about
 
 
 def _mixed(value: object, name: Hashable, row: int, known: str) -> InvalidInputError:
@@ -40,24 +55,102 @@ class Block:
 
     @cached_property
     def codes(self) -> FloatArray:
-        """One column per known feature (see ``Schema.encode``); shared, so not to be written to."""
+        """One row per row, one column per column of the schema (see ``Schema.encode``); not to be written to."""
         return self.schema.encode(self.rows)
 
+    @classmethod
+    def to_learn(cls, rows: Sequence[Row], schema: Schema, labels: IntArray, weights: FloatArray) -> Block:
+        """Rows that are learned now: their labels are counted in the statistics of texts."""
+        block = cls(rows, schema)
+        if schema.statistics:
+            block.__dict__["codes"] = schema.encode(rows, labels, weights)
+        return block
 
-class Additions(NamedTuple):
+
+class Column(NamedTuple):
+    """A column of the matrix: one of the caller's, or the share of a group of labels among rows with its text."""
+
+    name: Hashable
+    group: int = OWN
+
+
+@dataclass
+class Additions:
     """What one row brings that the schema does not hold yet."""
 
-    kinds: dict[Hashable, str | None]  # new columns, and columns whose kind shows for the first time
-    categories: list[tuple[Hashable, str]]
+    kinds: dict[Hashable, str | None] = field(default_factory=dict)  # new columns, or columns whose kind shows now
+    categories: list[tuple[Hashable, str]] = field(default_factory=list)
+    others: list[Hashable] = field(default_factory=list)  # columns that get a code for all other texts
+
+    def __bool__(self) -> bool:
+        return bool(self.kinds or self.categories or self.others)
+
+
+class Widths(NamedTuple):
+    """What the size of a learner depends on."""
+
+    n_numbers: int  # columns, label shares among them
+    n_texts: int
+    n_codes: int  # of all columns of text
 
 
 class Schema:
     """Columns in order of appearance, whether they hold numbers or text, and the categories of text columns."""
 
-    def __init__(self) -> None:
+    def __init__(self, n_places: int = MOST_PLACES) -> None:
         self.kinds: dict[Hashable, str | None] = {}  # None: present so far only as a missing value
+        self.columns: list[Column] = []
         self.categories: dict[Hashable, dict[str, int]] = {}
+        self.others: dict[Hashable, None] = {}  # an ordered set: columns with a code for all other texts
+        self.statistics: dict[Hashable, TextCounts] = {}  # of these columns
+        self.n_places = n_places  # of a table of statistics
         self.version = 0  # counts what was applied: who has seen this version has seen all
+
+    # -- what is known -------------------------------------------------------------------------------------------------
+
+    def kind_of(self, column: Column) -> str | None:
+        """Whether a column of the matrix holds numbers or codes of text."""
+        return self.kinds[column.name] if column.group == OWN else NUMBER
+
+    def n_codes(self, name: Hashable) -> int:
+        """The number of codes of a text column."""
+        return len(self.categories.get(name, ())) + (name in self.others)
+
+    @property
+    def most_codes(self) -> int:
+        """Of any column."""
+        return max(map(self.n_codes, self.categories), default=0)
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of names, categories and statistics, about."""
+        return self._n_bytes_of_words + sum(counts.n_bytes for counts in self.statistics.values())
+
+    @property
+    def _n_bytes_of_words(self) -> int:
+        names = sum(map(_size, self.kinds)) + ENTRY_BYTES * len(self.columns)
+        return names + sum(_size(text) for codes in self.categories.values() for text in codes)
+
+    def widths(self, additions: Iterable[Additions], n_classes: int) -> tuple[Widths, int]:
+        """What learners have to hold once these are added, and the memory of names and categories.
+
+        ``n_classes`` counts the labels that are known then.
+        """
+        kinds, n_codes, n_others = dict(self.kinds), sum(map(self.n_codes, self.categories)), len(self.others)
+        n_bytes = self._n_bytes_of_words
+        for added in additions:
+            kinds.update(added.kinds)
+            n_codes += len(added.categories) + len(added.others)
+            n_others += len(added.others)
+            n_bytes += sum(_size(text) for _, text in added.categories)
+        n_shares = min(MOST_SHARES, n_others * min(n_classes, MOST_GROUPS))
+        n_texts = sum(kind == TEXT for kind in kinds.values())
+        n_numbers = sum(kind == NUMBER for kind in kinds.values()) + n_shares
+        n_bytes += sum(_size(name) + ENTRY_BYTES for name in kinds if name not in self.kinds)
+        n_bytes += ENTRY_BYTES * (n_shares - (len(self.columns) - len(self.kinds)))
+        return Widths(n_numbers, n_texts, n_codes), n_bytes
+
+    # -- planning ------------------------------------------------------------------------------------------------------
 
     def plan(self, rows: Sequence[Row]) -> dict[int, Additions]:
         """Additions by the row that brings them; raises if a column mixes numbers and text."""
@@ -65,9 +158,9 @@ class Schema:
             return self._plan_numbers(rows)
         plan: dict[int, Additions] = {}
         kinds: dict[Hashable, str | None] = {}
-        categories: set[tuple[Hashable, str]] = set()
+        planned = _PlannedCategories(self)
         for number, row in enumerate(rows):
-            added = Additions({}, [])
+            added = Additions()
             for name, value in row.items():
                 kind = None if value is None else TEXT if isinstance(value, str) else NUMBER
                 known = kinds[name] if name in kinds else self.kinds.get(name)
@@ -76,11 +169,8 @@ class Schema:
                 if (name not in kinds and name not in self.kinds) or (known is None and kind is not None):
                     kinds[name] = added.kinds[name] = kind
                 if isinstance(value, str):
-                    category = (name, value)
-                    if value not in self.categories.get(name, ()) and category not in categories:
-                        categories.add(category)
-                        added.categories.append(category)
-            if added.kinds or added.categories:
+                    planned.add(name, value, added)
+            if added:
                 plan[number] = added
         return plan
 
@@ -96,29 +186,156 @@ class Schema:
             if known == TEXT and len(present):
                 raise _mixed(float(values[present[0]]), name, int(present[0]), known)
             if name not in self.kinds:
-                plan.setdefault(0, Additions({}, [])).kinds[name] = None
+                plan.setdefault(0, Additions()).kinds[name] = None
             if len(present) and known is None:
-                plan.setdefault(int(present[0]), Additions({}, [])).kinds[name] = NUMBER
+                plan.setdefault(int(present[0]), Additions()).kinds[name] = NUMBER
         return plan
 
-    def apply(self, additions: Additions) -> None:
+    # -- growing -------------------------------------------------------------------------------------------------------
+
+    def apply(self, additions: Additions, n_classes: int) -> None:
+        """Add what a row brings, when so many labels are known."""
         self.version += 1
+        self.columns += [Column(name) for name in additions.kinds if name not in self.kinds]
         self.kinds.update(additions.kinds)
         for name, category in additions.categories:
             codes = self.categories.setdefault(name, {})
             codes[category] = len(codes)
+        for name in additions.others:
+            self.categories.setdefault(name, {})
+            self.others[name] = None
+        self.add_labels(n_classes)
 
-    def encode(self, rows: Sequence[Row]) -> FloatArray:
-        """A matrix with one column per known feature: numbers as they are, categories by code, NaN for the rest."""
-        if isinstance(rows, NumberRows) and list(self.kinds) == rows.names:
+    def add_labels(self, n_classes: int) -> None:
+        """Statistics for new columns and labels, as far as there may be more; those of the first columns come first."""
+        n_shares = sum(counts.n_groups for counts in self.statistics.values())
+        for name in self.others:
+            while n_shares < MOST_SHARES:
+                counts = self.statistics.setdefault(name, TextCounts(self.n_places))
+                if counts.n_groups >= min(n_classes, MOST_GROUPS):
+                    break
+                self.columns.append(Column(name, counts.n_groups))
+                counts.add_group()
+                n_shares += 1
+                self.version += 1
+
+    # -- encoding ------------------------------------------------------------------------------------------------------
+
+    def encode(
+        self, rows: Sequence[Row], labels: IntArray | None = None, weights: FloatArray | None = None
+    ) -> FloatArray:
+        """A matrix with a column for each of ``columns``: numbers as they are, texts by code, NaN for the rest.
+
+        With labels, the rows are counted in the statistics of texts, each after its own were read.
+        """
+        if isinstance(rows, NumberRows) and len(self.columns) == len(rows.names) and list(self.kinds) == rows.names:
             return np.ascontiguousarray(rows.numbers)
-        encoded = np.full((len(rows), len(self.kinds)), np.nan)
-        columns = [(name, self.categories.get(name, {})) for name in self.kinds]
+        encoded = np.full((len(rows), len(self.columns)), np.nan)
+        places = {column: place for place, column in enumerate(self.columns)}
+        own = [(name, places[Column(name)], self._codes(name)) for name in self.kinds]
         for number, row in enumerate(rows):
-            for column, (name, codes) in enumerate(columns):
+            for name, place, codes in own:
                 value = row.get(name)
                 if isinstance(value, str):
-                    encoded[number, column] = codes.get(value, np.nan)
+                    encoded[number, place] = codes.get(category_of(value))
                 elif value is not None:
-                    encoded[number, column] = value
+                    encoded[number, place] = value
+        for name, counts in self.statistics.items():
+            texts = [text if isinstance(text := row.get(name), str) else None for row in rows]
+            shares = counts.shares(texts, labels, weights)
+            for group in range(counts.n_groups):
+                encoded[:, places[Column(name, group)]] = shares[:, group]
         return encoded
+
+    def _codes(self, name: Hashable) -> _Codes:
+        known = self.categories.get(name, {})
+        return _Codes(known, float(len(known)) if name in self.others else np.nan)
+
+    # -- saving --------------------------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """All that is known of the columns, as words, numbers and arrays."""
+        return {
+            "kinds": self.kinds,
+            "columns": [[column.name, column.group] for column in self.columns],
+            "categories": {name: list(codes) for name, codes in self.categories.items()},
+            "others": list(self.others),
+            "statistics": {name: counts.state() for name, counts in self.statistics.items()},
+            "version": self.version,
+        }
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Take back what ``state`` gave; raises ``ValueError`` for what cannot have been learned."""
+        self.version = checked_count(saved["version"], "version of the schema")
+        for name, kind in saved["kinds"].items():
+            if kind not in (None, NUMBER, TEXT):
+                raise ValueError(f"invalid kind of a column: {kind!r}")
+            self.kinds[name] = kind
+        for name, categories in saved["categories"].items():
+            codes = {category: code for code, category in enumerate(categories)}
+            if self.kinds.get(name) != TEXT or not len(codes) == len(categories) <= MOST_CATEGORIES:
+                raise ValueError(f"invalid categories of column {name!r}")
+            if not all(isinstance(category, str) for category in categories):
+                raise ValueError(f"categories of column {name!r} must be text")
+            self.categories[name] = codes
+        self.others = dict.fromkeys(saved["others"])
+        if not self.others.keys() <= self.categories.keys() or sum(map(self.n_codes, self.categories)) > 2 * MOST_CODES:
+            raise ValueError("invalid categories")
+        self._restore_columns([Column(name, group) for name, group in saved["columns"]])
+        for name, counts in self.statistics.items():
+            counts.restore(saved["statistics"][name])
+
+    def _restore_columns(self, columns: list[Column]) -> None:
+        """Every column has its place, in the order of their names; groups of labels are numbered from 0."""
+        self.columns = columns
+        if [column.name for column in columns if column.group == OWN] != list(self.kinds):
+            raise ValueError("invalid columns")
+        for name, group in columns:
+            if group == OWN:
+                continue
+            counts = self.statistics.setdefault(name, TextCounts(self.n_places))
+            if name not in self.others or group != counts.n_groups or group >= MOST_GROUPS:
+                raise ValueError("invalid columns of statistics")
+            counts.add_group()
+        if len(columns) - len(self.kinds) > MOST_SHARES:
+            raise ValueError("too many columns of statistics")
+
+
+class _Codes(NamedTuple):
+    """The codes of a column's categories; ``other`` is that of all others, NaN if there is none."""
+
+    known: dict[str, int]
+    other: float
+
+    def get(self, category: str) -> float:
+        return self.known.get(category, self.other)
+
+
+class _PlannedCategories:
+    """The categories that a block brings, within the limits on their number."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._new: dict[Hashable, set[str]] = {}
+        self._others: set[Hashable] = set()
+        self._n_codes = sum(map(schema.n_codes, schema.categories))
+
+    def add(self, name: Hashable, text: str, added: Additions) -> None:
+        """Note what a text brings."""
+        if name in self._others or name in self._schema.others:
+            return
+        known, category = self._schema.categories.get(name, {}), category_of(text)
+        new = self._new.setdefault(name, set())
+        if category in known or category in new:
+            return
+        if len(known) + len(new) < MOST_CATEGORIES and self._n_codes < MOST_CODES:
+            new.add(category)
+            added.categories.append((name, category))
+        else:
+            self._others.add(name)
+            added.others.append(name)
+        self._n_codes += 1
+
+
+def _size(value: Hashable) -> int:
+    return sys.getsizeof(value) + ENTRY_BYTES

@@ -1,4 +1,7 @@
-"""Columns of numbers that are to be read as categories."""
+"""Columns of numbers that are to be read as categories.
+
+As with text, the first ``MOST_CATEGORIES`` numbers of a column have codes of their own, and all others share one.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ocoboost.arrays import FloatArray
-from ocoboost.data.schema import TEXT, Block, Schema
+from ocoboost.data.schema import OWN, TEXT, Block, Schema
+from ocoboost.data.text import MOST_CATEGORIES
 from ocoboost.learners.checked import require
 
 
@@ -23,15 +27,25 @@ class NominalNumbers:
         if not self.names:
             return block.codes
         matrix = block.codes.copy()
-        for column, (name, kind) in enumerate(block.schema.kinds.items()):
-            if name in self.names and kind != TEXT:
-                codes = self.codes.setdefault(name, {})
-                for row, value in enumerate(matrix[:, column]):
+        for place, column in enumerate(block.schema.columns):
+            if self.has(column.name) and column.group == OWN and block.schema.kinds[column.name] != TEXT:
+                codes = self.codes.setdefault(column.name, {})
+                for row, value in enumerate(matrix[:, place]):
                     if not np.isnan(value):
-                        if learning:
+                        if learning and len(codes) <= MOST_CATEGORIES:  # the last stands for all others
                             codes.setdefault(value, len(codes))
-                        matrix[row, column] = codes.get(value, np.nan)
+                        other = MOST_CATEGORIES if len(codes) > MOST_CATEGORIES else np.nan
+                        matrix[row, place] = codes.get(value, other)
         return matrix
+
+    def has(self, name: Any) -> bool:
+        """Whether a column's numbers are to be read as categories."""
+        return name in self.names
+
+    @property
+    def n_codes(self) -> int:
+        """That learners make place for, in every column, from its first row: no block is cut at a new number."""
+        return MOST_CATEGORIES + 1 if self.names else 0
 
     def state(self) -> dict[Any, list[float]]:
         """The numbers of each column, by code."""
@@ -42,4 +56,4 @@ class NominalNumbers:
         for name, values in state.items():
             require(name in self.names and name in schema.kinds and all(type(v) is float for v in values), "nominal")
             self.codes[name] = {value: code for code, value in enumerate(values)}
-            require(len(self.codes[name]) == len(values), "nominal")
+            require(len(self.codes[name]) == len(values) <= MOST_CATEGORIES + 1, "nominal")

@@ -6,7 +6,9 @@ from typing import ClassVar
 
 from ocoboost.data.parameters import AnyOf, Between, OneOf
 from ocoboost.learners.alone import LoneLearners
+from ocoboost.stream.state import SHARE_OF_LEARNERS, State
 
+DEFAULT_SIZE = 256.0  # MiB for all that a model holds; docs/memory.md has the measurements behind it
 MAX_SIZE = AnyOf(OneOf(None), Between(0.0, 1e9, closed="right"), hint="MiB")
 
 
@@ -18,4 +20,8 @@ class NativeTrees(LoneLearners):
 
     @property
     def _max_bytes(self) -> float | None:
-        return None if self.max_size is None else float(self.max_size) * 2**20
+        """For the trees, of ``max_size`` for all that a model holds."""
+        return None if self.max_size is None else SHARE_OF_LEARNERS * float(self.max_size) * 2**20
+
+    def _begin(self) -> State:
+        return super()._begin().limited(self.max_size)

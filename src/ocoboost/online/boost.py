@@ -132,7 +132,7 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         max_size = None if self.max_size is None else float(self.max_size)
         choices = choose(self._named_learner(), gammas, int(self.budget), max_size)
         members = [self._member(choice, member_seed(seed, number), labels) for number, choice in enumerate(choices)]
-        return State(Mixture(members), labels, seed)
+        return State(Mixture(members), labels, seed).limited(max_size)
 
     def _member(self, choice: Choice, seed: int, labels: Labels) -> Member:
         learner = choice.learner if choice.max_size is None else choice.learner.clone({"max_size": choice.max_size})

@@ -18,6 +18,7 @@ from ocoboost.data.parameters import Between, Range, check_parameters, invalid
 from ocoboost.errors import InvalidParameterError
 from ocoboost.learners import foreign
 from ocoboost.learners.hoeffding.classifier import HoeffdingTrees
+from ocoboost.learners.trees import NativeTrees
 from ocoboost.stream.protocol import StreamClassifier, labels_known, n_threads
 from ocoboost.stream.state import State
 
@@ -97,4 +98,5 @@ class OnlineBooster(LearnerBooster):
         learner = HoeffdingTrees() if self.learner is None else self.learner
         ensemble = self._ensemble(learner, n_learners, seed, labels)
         cells = self.make_cells(n_learners=n_learners, seed=seed, takes_weights=ensemble.takes_weights)
-        return State(Cascade(cells, ensemble, n_threads(self.n_jobs)), labels, seed)
+        state = State(Cascade(cells, ensemble, n_threads(self.n_jobs)), labels, seed)
+        return state.limited(learner.max_size) if isinstance(learner, NativeTrees) else state

@@ -13,7 +13,6 @@ from typing import Any
 from ocoboost import registry
 from ocoboost.arrays import checked_count
 from ocoboost.data.labels import Labels
-from ocoboost.data.schema import NUMBER, TEXT, Schema
 from ocoboost.errors import InvalidParameterError, ModelFileError
 from ocoboost.saving import container
 from ocoboost.stream.protocol import StreamClassifier
@@ -151,9 +150,7 @@ def _learned(state: State) -> dict[str, Any]:
         "seed": state.seed,
         "n_rows": state.n_rows,
         "labels": state.labels.known,
-        "kinds": state.schema.kinds,
-        "categories": {name: list(codes) for name, codes in state.schema.categories.items()},
-        "version": state.schema.version,
+        "schema": state.schema.state(),
         "settings": state.engine.settings(),
         "learned": state.engine.state(),
     }
@@ -162,7 +159,7 @@ def _learned(state: State) -> dict[str, Any]:
 def _restore(state: State, saved: dict[str, Any]) -> None:
     state.n_rows = checked_count(saved["n_rows"], "number of rows")
     _restore_labels(state.labels, saved["labels"])
-    _restore_schema(state.schema, saved)
+    state.schema.restore(saved["schema"])
     state.engine.restore(saved["learned"], state.schema, len(state.labels))
 
 
@@ -173,18 +170,3 @@ def _restore_labels(labels: Labels, known: list[Any]) -> None:
         labels.add(label)
     if len(set(labels.known)) < len(labels):
         raise ValueError("duplicate label")
-
-
-def _restore_schema(schema: Schema, saved: dict[str, Any]) -> None:
-    schema.version = checked_count(saved["version"], "version of the schema")
-    for name, kind in saved["kinds"].items():
-        if kind not in (None, NUMBER, TEXT):
-            raise ValueError(f"invalid kind of a column: {kind!r}")
-        schema.kinds[name] = kind
-    for name, categories in saved["categories"].items():
-        codes = {category: code for code, category in enumerate(categories)}
-        if schema.kinds.get(name) != TEXT or len(codes) < len(categories):
-            raise ValueError(f"invalid categories of column {name!r}")
-        if not all(isinstance(category, str) for category in categories):
-            raise ValueError(f"categories of column {name!r} must be text")
-        schema.categories[name] = codes

@@ -168,9 +168,9 @@ class StreamClassifier(base.MiniBatchClassifier):
 
     @property
     def memory_usage_(self) -> int:
-        """Bytes that the learners take."""
-        sizes = [cascade.ensemble.n_bytes for cascade in self._ready().engine.cascades]
-        return sum(size for size in sizes if size is not None) or self._raw_memory_usage
+        """Bytes that the model takes: its learners, columns, categories, statistics and labels."""
+        n_bytes = self._ready().n_bytes
+        return self._raw_memory_usage if n_bytes is None else n_bytes
 
     @property
     def columns_(self) -> dict[Hashable, str | None]:

@@ -6,6 +6,7 @@ category, and each of these shorter blocks goes through the engine: one cascade,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,13 +18,18 @@ import numpy as np
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade.answers import Answers
 from ocoboost.cascade.cascade import Cascade
+from ocoboost.cascade.native import NativeEnsemble
 from ocoboost.data.labels import Label, Labels
 from ocoboost.data.rows import Row
 from ocoboost.data.schema import Additions, Block, Schema
+from ocoboost.data.text import LEAST_BYTES, n_places
 from ocoboost.errors import InvalidInputError, WeakLearnerError
 
 # Longer blocks are cut too: every member of a mixture holds its votes on a block until the next has voted.
 MOST_ROWS = 4096
+MOST_VOTES = 2**18  # rows times classes
+SHARE_OF_LEARNERS = 0.875  # of a model's memory; the rest is for names, categories, labels and statistics
+SHARE_OF_TABLES = 0.0625  # for the statistics of texts
 
 
 class Engine(Protocol):
@@ -108,7 +114,23 @@ class State:
     schema: Schema = field(default_factory=Schema)
     n_rows: int = 0
     broken: str = ""  # why no more may be learned
+    max_bytes: float | None = None  # the most that all of it may take
     record: Recorder | None = field(init=False, default=None)  # of the rows since an account was opened
+
+    def limited(self, max_size: float | None) -> State:
+        """This state, if nothing was learned, with a limit in MiB on its memory."""
+        if max_size is not None:
+            self.max_bytes = float(max_size) * 2**20
+            self.schema = Schema(n_places(SHARE_OF_TABLES * self.max_bytes))
+        return self
+
+    @property
+    def n_bytes(self) -> int | None:
+        """Memory of all that was learned; None if nobody counts that of the learners."""
+        sizes = [cascade.ensemble.n_bytes for cascade in self.engine.cascades]
+        if any(size is None for size in sizes):
+            return None
+        return sum(size for size in sizes if size is not None) + self.schema.n_bytes + self.labels.n_bytes
 
     def check(self, rows: Sequence[Row]) -> None:
         """Raise if these rows cannot be voted on."""
@@ -135,7 +157,27 @@ class State:
                     "leave w out, or boost a learner whose learn_one declares w."
                 )
             ensemble.check(rows, learning=True)
+        if self.max_bytes is not None and (new_labels or additions or self.n_rows == 0):
+            self._check_size(self.max_bytes, additions, new_labels)
         return Plan(new_labels, additions)
+
+    def _check_size(self, max_bytes: float, additions: dict[int, Additions], new_labels: dict[int, Label]) -> None:
+        """Raise if what is new lifts the least memory that works above the limit."""
+        n_classes = len(self.labels) + len(new_labels)
+        widths, n_bytes = self.schema.widths(additions.values(), n_classes)
+        n_bytes += self.labels.n_bytes + Labels.size_of(new_labels.values())
+        least = max(n_bytes / (1.0 - SHARE_OF_LEARNERS - SHARE_OF_TABLES), LEAST_BYTES / SHARE_OF_TABLES)
+        for cascade in self.engine.cascades:
+            ensemble = cascade.ensemble
+            if isinstance(ensemble, NativeEnsemble) and ensemble.max_bytes is not None:
+                share = ensemble.max_bytes / max_bytes
+                least = max(least, ensemble.least_bytes(widths, n_classes) / share)
+        if least > max_bytes:
+            raise InvalidInputError(
+                f"max_size={max_bytes / 2**20:g} MiB is too little for {widths.n_numbers} numbers, {widths.n_texts} "
+                f"columns of text and {n_classes} labels; the least that works is "
+                f"{math.ceil(least / 2**20 * 100) / 100:g} MiB."
+            )
 
     def learn(
         self, rows: Sequence[Row], labels: list[Label], weights: FloatArray, plan: Plan, *, answering: bool
@@ -146,7 +188,8 @@ class State:
     def _learn(
         self, rows: Sequence[Row], labels: list[Label], weights: FloatArray, plan: Plan, answering: bool, n_before: int
     ) -> Iterator[Answered]:
-        cuts = {len(rows), *range(0, len(rows), MOST_ROWS), *plan.labels, *plan.additions}
+        n_rows = max(1, min(MOST_ROWS, MOST_VOTES // (len(self.labels) + len(plan.labels))))
+        cuts = {len(rows), *range(0, len(rows), n_rows), *plan.labels, *plan.additions}
         for first, last in pairwise(sorted(cuts)):  # Alg. 1.1, Alg. 4.1: for t = 1, ..., T, in blocks
             if self.n_rows != n_before + first:
                 raise InvalidInputError(
@@ -159,16 +202,17 @@ class State:
                     if answering:  # to the row that brings a new label, from before that label exists
                         before = self.answer(rows[first : first + 1])
                     self.labels.add(plan.labels[first])
+                    self.schema.add_labels(len(self.labels))
                 if first in plan.additions:
-                    self.schema.apply(plan.additions[first])
-                block = Block(rows[first:last], self.schema)  # Alg. 1.2, Alg. 4.2: receive x
-                answers = self._learn_block(block, labels[first:last], weights[first:last], answering)
+                    self.schema.apply(plan.additions[first], len(self.labels))
+                answers = self._learn_block(rows[first:last], labels[first:last], weights[first:last], answering)
                 self.n_rows += last - first
             if answering:
                 yield self._answered(first, answers, before)
 
-    def _learn_block(self, block: Block, labels: list[Label], weights: FloatArray, answering: bool) -> Answers:
+    def _learn_block(self, rows: Sequence[Row], labels: list[Label], weights: FloatArray, answering: bool) -> Answers:
         indices = self.labels.indices(labels)  # Alg. 1.6, Alg. 4.6: receive y
+        block = Block.to_learn(rows, self.schema, indices, weights)  # Alg. 1.2, Alg. 4.2: receive x
         n_classes = len(self.labels)
         record = self.record if self.record is not None and self.record.is_open else None
         is_mixed = len(self.engine.cascades) > 1

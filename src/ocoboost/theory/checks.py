@@ -210,7 +210,7 @@ def check_learner(
             shares[row, places[label]] = 1.0
     schema = Schema()
     for _, additions in sorted(schema.plan(rows).items()):
-        schema.apply(additions)
+        schema.apply(additions, len(known))
     condition = Guessing() if condition is None else condition
     return check(condition, schema.encode(rows), shares, known.indices(labels), hypotheses, gamma=gamma)
 

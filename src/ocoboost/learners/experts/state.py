@@ -42,7 +42,7 @@ def restore(ensemble: StumpEnsemble, saved: dict[str, Any], schema: Schema, n_cl
     if not 1 <= n_seen <= max(1, n_classes):
         raise ValueError(f"invalid stump state: {n_seen} labels")
     shapes: dict[str, tuple[int, ...]] = {
-        "gains": (n_learners, max(1, len(schema.kinds)), n_cells, n_seen),
+        "gains": (n_learners, max(1, len(schema.columns)), n_cells, n_seen),
         "totals": (n_learners, n_seen),
         "n_rows": (n_learners,),
         "energy": (n_learners,),

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 from ocoboost.data.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters
 from ocoboost.learners.hoeffding import layout
 from ocoboost.learners.hoeffding.ensemble import HoeffdingEnsemble
+from ocoboost.learners.hoeffding.limits import UNLIMITED
 from ocoboost.learners.trees import MAX_SIZE, NativeTrees
 
 CRITERIA = {"gini": layout.GINI, "info_gain": layout.INFO_GAIN, "hellinger": layout.HELLINGER}
 LEAVES = {"mc": layout.MAJORITY, "nb": layout.NAIVE_BAYES, "nba": layout.ADAPTIVE}
-UNLIMITED = 2**31
 
 
 class HoeffdingTrees(NativeTrees):
@@ -149,7 +149,9 @@ class HoeffdingTrees(NativeTrees):
             max_share_to_split=float(self.max_share_to_split),
             merit_preprune=bool(self.merit_preprune),
             n_splits=int(self.n_splits),
+            max_nodes=UNLIMITED,
             max_slots=UNLIMITED,
+            slot_capacity=UNLIMITED,
             has_subsets=self.feature_share < 1.0,
         )
         return HoeffdingEnsemble(

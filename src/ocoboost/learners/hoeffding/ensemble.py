@@ -13,8 +13,10 @@ import numpy as np
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade.native import NativeEnsemble, register_forest
 from ocoboost.compiling import IS_COMPILED
-from ocoboost.data.schema import TEXT, Block, Schema
+from ocoboost.data.schema import OWN, TEXT, Block, Schema, Widths
 from ocoboost.learners.hoeffding import kernels, layout, state
+from ocoboost.learners.hoeffding.limits import Limits, Shape, limits_for
+from ocoboost.learners.hoeffding.pruning import FRESH, pruned
 from ocoboost.learners.hoeffding.state import padded
 from ocoboost.learners.nominal import NominalNumbers
 from ocoboost.randomness import FEATURES, draw_rows
@@ -70,26 +72,28 @@ class HoeffdingEnsemble(NativeEnsemble):
     # -- growing -------------------------------------------------------------------------------------------------
 
     def _grow_columns(self, schema: Schema) -> None:
-        n_categories = max([0, *map(len, schema.categories.values()), *map(len, self.nominal.codes.values())])
+        n_categories = max(schema.most_codes, self.nominal.n_codes)
         numeric, nominal = list(self.columns.numeric), list(self.columns.nominal)
-        n_unknown = len(schema.kinds) - len(numeric)
+        n_unknown = len(schema.columns) - len(numeric)
         numeric += [-1] * n_unknown
         nominal += [-1] * n_unknown
         # Positions are given once, when a column's kind shows: it takes the next free one of that kind.
-        for column, (name, kind) in enumerate(schema.kinds.items()):
-            if numeric[column] < 0 and nominal[column] < 0 and kind is not None:
-                positions = nominal if kind == TEXT or name in self.nominal.names else numeric
-                positions[column] = max(positions) + 1
+        n_numeric, n_nominal = max(numeric, default=-1) + 1, max(nominal, default=-1) + 1
+        for number, column in enumerate(schema.columns):
+            kind = schema.kind_of(column)
+            if numeric[number] < 0 and nominal[number] < 0 and kind is not None:
+                if kind == TEXT or (column.group == OWN and self.nominal.has(column.name)):
+                    nominal[number] = n_nominal
+                    n_nominal += 1
+                else:
+                    numeric[number] = n_numeric
+                    n_numeric += 1
         is_same = np.array_equal(numeric, self.columns.numeric) and np.array_equal(nominal, self.columns.nominal)
         if is_same and n_categories <= self.n_categories:
             return
-        n_numeric = padded(sum(position >= 0 for position in numeric))
-        self._shift_nominal_tests(n_numeric - self.columns.n_numeric)
+        self._shift_nominal_tests(padded(n_numeric) - self.columns.n_numeric)
         self.columns = layout.Columns(
-            np.array(numeric, dtype=np.int64),
-            np.array(nominal, dtype=np.int64),
-            n_numeric,
-            sum(position >= 0 for position in nominal),
+            np.array(numeric, dtype=np.int64), np.array(nominal, dtype=np.int64), padded(n_numeric), n_nominal
         )
         self.n_categories = max(self.n_categories, n_categories)
         self._resize()
@@ -106,25 +110,44 @@ class HoeffdingEnsemble(NativeEnsemble):
             self._resize(n_classes=n_classes)
 
     def grow(self) -> None:
-        """Double the nodes and slots of every tree, within the limit on slots."""
+        """Double the nodes and slots of every tree, within the limits."""
         n_nodes, n_slots = self.trees.nodes.shape[1], self.trees.free.shape[1]
-        wanted = max(self.n_categories, 2)
-        n_used = n_slots - int(self.trees.n_free.min())
-        most = max(self.rules.max_slots, n_used) + wanted
-        self._resize(n_nodes=2 * (n_nodes + wanted), n_slots=min(2 * (n_slots + wanted), most))
+        n_branches = max(self.n_categories, 2)
+        self._resize(
+            n_nodes=min(2 * (n_nodes + n_branches), self.rules.max_nodes),
+            n_slots=min(2 * (n_slots + n_branches), self.rules.slot_capacity),
+        )
+
+    def limit(self, n_classes: int = 0) -> None:
+        """Set the most that a tree may hold, which follows from its columns, categories and classes."""
+        if self.max_bytes is not None:
+            n_classes = max(n_classes, self.trees.class_weight.shape[2])
+            shape = Shape(n_classes, self.columns.n_numeric, self.columns.n_nominal, self.n_categories)
+            limits = limits_for(shape, self.max_bytes / len(self.trees.n_nodes))
+            self.rules = self.rules._replace(**limits._asdict())
 
     def _resize(self, n_nodes: int = 0, n_slots: int = 0, n_classes: int = 0) -> None:
-        """Copy the trees into arrays that are at least as large along every axis."""
+        """Copy the trees into arrays that are at least as large along every axis, or that keep to a lower limit."""
         old = self.trees
-        new = _zeros(
-            len(old.n_nodes),
-            max(n_nodes, old.nodes.shape[1]),
-            max(n_slots, old.free.shape[1]),
-            max(n_classes, old.class_weight.shape[2]),
-            self.columns.n_numeric,
-            self.columns.n_nominal,
-            self.n_categories,
-        )
+        n_classes = max(n_classes, old.class_weight.shape[2])
+        self.limit(n_classes)
+        n_nodes = max(n_nodes, old.nodes.shape[1])
+        n_slots = max(n_slots, old.free.shape[1])
+        rules = self.rules
+        if n_nodes > rules.max_nodes or n_slots > rules.slot_capacity:
+            self._prune(min(n_nodes, rules.max_nodes), min(n_slots, rules.slot_capacity), n_classes)
+        else:
+            self._widen(n_nodes, n_slots, n_classes)
+        if self.feature_share < 1.0:
+            self._choose_features()
+
+    def _empty(self, n_nodes: int, n_slots: int, n_classes: int) -> layout.Trees:
+        columns, n_learners = self.columns, len(self.trees.n_nodes)
+        return _zeros(n_learners, n_nodes, n_slots, n_classes, columns.n_numeric, columns.n_nominal, self.n_categories)
+
+    def _widen(self, n_nodes: int, n_slots: int, n_classes: int) -> None:
+        """Every number stays where it is."""
+        old, new = self.trees, self._empty(n_nodes, n_slots, n_classes)
         for grown, kept in zip(new, old, strict=True):
             grown[tuple(slice(size) for size in kept.shape)] = kept
         # New slots go below the free ones, so that these are taken first.
@@ -134,10 +157,29 @@ class HoeffdingEnsemble(NativeEnsemble):
             new.free[learner, n_added : n_added + n_free] = old.free[learner, :n_free]
         new.n_free[:] = old.n_free + n_added
         self.trees = new
-        if self.feature_share < 1.0:
-            self._choose_features()
-        if self.max_bytes is not None:
-            self.rules = self.rules._replace(max_slots=self._affordable_slots())
+
+    def _prune(self, n_nodes: int, n_slots: int, n_classes: int) -> None:
+        """Every tree keeps what its limits allow."""
+        old, new = self.trees, self._empty(n_nodes, n_slots, n_classes)
+        limits = Limits(self.rules.max_nodes, self.rules.max_slots, n_slots)
+        for learner in range(len(old.n_nodes)):
+            left = pruned(old, learner, limits)
+            size, n_seen = left.class_weight.shape
+            new.n_nodes[learner] = size
+            new.nodes[learner, :size] = left.nodes
+            new.class_weight[learner, :size, :n_seen] = left.class_weight
+            new.class_seen[learner, :size, :n_seen] = left.class_seen
+            for slot, was in enumerate(left.slots):
+                if was != FRESH:
+                    for grown, kept in ((new.moments, old.moments), (new.tables, old.tables)):
+                        statistics = kept[learner, was]
+                        grown[learner, slot][tuple(slice(size) for size in statistics.shape)] = statistics
+            n_free = n_slots - len(left.slots)
+            new.n_free[learner] = n_free
+            new.free[learner, :n_free] = np.arange(n_slots - 1, len(left.slots) - 1, -1)
+            n_visible = old.visible.shape[1]
+            new.visible[learner, :n_visible] = old.visible[learner]
+        self.trees = new
 
     def _choose_features(self) -> None:
         """Each tree sees each column or not, by a draw of its own."""
@@ -148,20 +190,10 @@ class HoeffdingEnsemble(NativeEnsemble):
                 if numeric >= 0 or nominal >= 0:
                     visible[numeric if numeric >= 0 else self.columns.n_numeric + nominal] = draw < self.feature_share
 
-    def _affordable_slots(self) -> int:
-        """Leaves that one tree may have learning at a time, so that all trees together keep to ``max_bytes``."""
-        assert self.max_bytes is not None
-        per_tree = self.max_bytes / len(self.trees.n_nodes)
-        n_spare = max(self.n_categories, 2)  # a split takes its children's slots before it gives back its own
-        return max(1, int(per_tree // self.bytes_per_leaf) - n_spare)
-
-    @property
-    def bytes_per_leaf(self) -> int:
-        """Memory of a leaf that learns, with the branch above it."""
-        n_classes, columns = int(self.trees.class_weight.shape[2]), self.columns
-        statistics = n_classes * (5 * columns.n_numeric + columns.n_nominal * self.n_categories)
-        nodes = 2 * (layout.NODE.itemsize // 8 + 2 * n_classes)
-        return 8 * (statistics + nodes + 1)
+    def least_bytes(self, widths: Widths, n_classes: int) -> int:
+        """Memory of trees that only count classes: the least that works."""
+        shape = Shape(n_classes, padded(widths.n_numbers), widths.n_texts + len(self.nominal.names), 0)
+        return len(self.trees.n_nodes) * shape.least_bytes
 
     # -- learning ------------------------------------------------------------------------------------------------
 

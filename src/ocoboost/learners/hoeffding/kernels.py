@@ -65,16 +65,18 @@ def _teach_class(
         moments[tree, slot, c, HIGH, f] = value if value > high else high
     for f in range(tables.shape[3]):
         value = x[n_numeric + f]
-        if value == value:
+        if 0.0 <= value < tables.shape[4]:  # false of NaN
             tables[tree, slot, c, f, int(value)] += weight
 
 
 @_inlined
 def is_full(forest: Forest, tree: int, scratch: Scratch) -> bool:
     """Whether the next row might need more nodes or slots than are left."""
-    trees = forest.trees
-    n_wanted = scratch.codes.size
-    return bool(trees.n_nodes[tree] + n_wanted > trees.nodes.shape[1] or trees.n_free[tree] < n_wanted)
+    trees, rules = forest.trees, forest.rules
+    n_wanted, n_nodes, n_slots = scratch.codes.size, trees.nodes.shape[1], trees.free.shape[1]
+    lacks_nodes = trees.n_nodes[tree] + n_wanted > n_nodes and n_nodes < rules.max_nodes
+    lacks_slots = trees.n_free[tree] < n_wanted and n_slots < rules.slot_capacity
+    return bool(lacks_nodes or lacks_slots)
 
 
 @_inlined
@@ -91,6 +93,7 @@ def _descend(trees: Trees, tree: int, x: FloatArray, rules: Rules) -> tuple[int,
             astray = True
             value = x[trees.nodes[tree, node].feature]
             may_grow = trees.free.shape[1] - trees.n_free[tree] < rules.max_slots
+            may_grow = may_grow and trees.n_nodes[tree] < rules.max_nodes
             if trees.nodes[tree, node].kind == MULTIWAY and value == value and may_grow:
                 child = new_leaf(trees, tree, node, int(value))
             else:

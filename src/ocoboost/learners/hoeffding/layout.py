@@ -51,7 +51,9 @@ class Rules(NamedTuple):
     max_share_to_split: float
     merit_preprune: bool
     n_splits: int
+    max_nodes: int  # of one tree
     max_slots: int  # leaves of one tree that may learn at a time
+    slot_capacity: int  # slots that a tree may have: a split takes its children's before it gives back its own
     has_subsets: bool  # whether trees see different columns
 
 

@@ -187,11 +187,12 @@ def _split_within_limit(
     rules: Rules,
     scratch: Scratch,
 ) -> None:
-    """Split a leaf, unless its children would need more slots than a tree may have."""
+    """Split a leaf, unless its children would need more nodes or slots than a tree may have."""
     n_children = 2
     if kind == MULTIWAY:
         slot = trees.nodes[tree, node].slot
         table = trees.tables[tree, slot, :, columns.nominal[column]]
         n_children = list_categories(table, scratch.branches, scratch.codes)
-    if trees.free.shape[1] - trees.n_free[tree] + n_children - 1 <= rules.max_slots:  # the parent's slot becomes free
+    n_slots = trees.free.shape[1] - trees.n_free[tree] + n_children - 1  # the parent's becomes free
+    if n_slots <= rules.max_slots and trees.n_nodes[tree] + n_children <= rules.max_nodes:
         _split(trees, tree, node, column, kind, threshold, columns, scratch)

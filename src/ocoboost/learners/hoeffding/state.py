@@ -30,7 +30,6 @@ def state_of(ensemble: HoeffdingEnsemble) -> dict[str, Any]:
         "trees": ensemble.trees._asdict(),
         "columns": ensemble.columns._asdict(),
         "n_categories": ensemble.n_categories,
-        "max_slots": ensemble.rules.max_slots,
     }
 
 
@@ -38,11 +37,11 @@ def restore(ensemble: HoeffdingEnsemble, state: dict[str, Any], schema: Schema, 
     """Fill fresh trees; raises ``ValueError`` for a state that no such trees can have learned."""
     ensemble.version = whole(state["version"], 0, schema.version, "version")
     ensemble.nominal.restore(state["nominal"], schema)
-    n_most = max([0, *map(len, schema.categories.values()), *map(len, ensemble.nominal.codes.values())])
+    n_most = max(schema.most_codes, ensemble.nominal.n_codes)
     ensemble.n_categories = whole(state["n_categories"], n_most, n_most, "n_categories")
     columns = layout.Columns(**state["columns"])
     for positions in (columns.numeric, columns.nominal):
-        check_array(positions, np.int64, (min(len(positions), len(schema.kinds)),), "columns")
+        check_array(positions, np.int64, (min(len(positions), len(schema.columns)),), "columns")
         if sorted(positions[positions >= 0].tolist()) != list(range(int((positions >= 0).sum()))):
             require(False, "columns")
     if columns.numeric.shape != columns.nominal.shape or np.any((columns.numeric >= 0) & (columns.nominal >= 0)):
@@ -52,7 +51,6 @@ def restore(ensemble: HoeffdingEnsemble, state: dict[str, Any], schema: Schema, 
     n_nominal = int((columns.nominal >= 0).sum())
     whole(columns.n_nominal, n_nominal, n_nominal, "n_nominal")
     ensemble.columns = columns
-    ensemble.rules = ensemble.rules._replace(max_slots=whole(state["max_slots"], 1, 2**31, "max_slots"))
     old, trees = ensemble.trees, as_trees(layout.Trees, state["trees"])
     n_learners = len(old.n_nodes)
     n_nodes, n_slots = length(trees.nodes, 1), length(trees.free, 1)
@@ -74,6 +72,8 @@ def restore(ensemble: HoeffdingEnsemble, state: dict[str, Any], schema: Schema, 
     for learner in range(n_learners):
         _check_tree(trees, learner, columns, ensemble.n_categories)
     ensemble.trees = trees._replace(nodes=trees.nodes.view(type(old.nodes)))
+    ensemble.limit()
+    require(n_nodes <= ensemble.rules.max_nodes and n_slots <= ensemble.rules.slot_capacity, "nodes")
 
 
 def _check_tree(trees: layout.Trees, learner: int, columns: layout.Columns, n_categories: int) -> None:

@@ -13,8 +13,9 @@ import numpy as np
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade.native import NativeEnsemble, register_forest
 from ocoboost.compiling import IS_COMPILED
-from ocoboost.data.schema import TEXT, Block, Schema
+from ocoboost.data.schema import OWN, TEXT, Block, Schema, Widths
 from ocoboost.learners.mondrian import kernels, layout, state
+from ocoboost.learners.mondrian.pruning import fixed_bytes, node_bytes, prune
 from ocoboost.learners.mondrian.state import NUMBER
 from ocoboost.learners.nominal import NominalNumbers
 
@@ -62,14 +63,15 @@ class MondrianEnsemble(NativeEnsemble):
         """Places for new columns and categories, behind those that exist."""
         known = set(zip(self.columns.tolist(), self.codes.tolist(), strict=True))
         new = []
-        for column, (name, kind) in enumerate(schema.kinds.items()):
+        for number, column in enumerate(schema.columns):
+            kind = schema.kind_of(column)
             if kind == TEXT:
-                codes: Sequence[int] = range(len(schema.categories[name]))
-            elif name in self.nominal.names:
-                codes = range(len(self.nominal.codes.get(name, ())))
+                codes: Sequence[int] = range(schema.n_codes(column.name))
+            elif column.group == OWN and self.nominal.has(column.name):
+                codes = range(self.nominal.n_codes)
             else:
                 codes = [NUMBER] if kind is not None else []
-            new += [(column, code) for code in codes if (column, code) not in known]
+            new += [(number, code) for code in codes if (number, code) not in known]
         if not new:
             return
         n_old = self.columns.size
@@ -92,27 +94,34 @@ class MondrianEnsemble(NativeEnsemble):
         """Double the nodes of every tree, within the limit."""
         self._resize(n_nodes=min(2 * (self.trees.nodes.shape[1] + 2), self.rules.max_nodes))
 
-    def _resize(self, n_nodes: int = 0, n_classes: int = 0) -> None:
-        """Copy the trees into arrays that are at least as large along every axis."""
-        old = self.trees
-        new = _zeros(
-            len(old.n_nodes),
-            max(n_nodes, old.nodes.shape[1]),
-            max(n_classes, old.class_weight.shape[2]),
-            self.columns.size,
-        )
-        for grown, kept in zip(new, old, strict=True):
-            grown[tuple(slice(size) for size in kept.shape)] = kept
-        self.trees = new
+    def limit(self, n_classes: int = 0) -> None:
+        """Set the most nodes that a tree may have, which follows from its columns, categories and classes."""
         if self.max_bytes is not None:
-            per_tree = self.max_bytes / len(new.n_nodes) - 8 * (3 + self.columns.size)  # what is not of a node
-            affordable = int(per_tree // self.bytes_per_node)
+            n_classes = max(n_classes, self.trees.class_weight.shape[2])
+            per_tree = self.max_bytes / len(self.trees.n_nodes) - fixed_bytes(self.columns.size)
+            affordable = int(per_tree // node_bytes(n_classes, self.columns.size))
             self.rules = self.rules._replace(max_nodes=min(self.most_nodes, max(1, affordable)))
 
-    @property
-    def bytes_per_node(self) -> int:
-        """Memory of a node."""
-        return int(layout.NODE.itemsize + 8 * (self.trees.class_weight.shape[2] + 2 * self.columns.size))
+    def _resize(self, n_nodes: int = 0, n_classes: int = 0) -> None:
+        """Copy the trees into arrays that are at least as large along every axis, or that keep to a lower limit."""
+        old = self.trees
+        n_classes = max(n_classes, old.class_weight.shape[2])
+        self.limit(n_classes)
+        n_nodes = min(max(n_nodes, old.nodes.shape[1]), self.rules.max_nodes)
+        new = _zeros(len(old.n_nodes), n_nodes, n_classes, self.columns.size)
+        if int(old.n_nodes.max()) <= n_nodes:
+            for grown, kept in zip(new, old, strict=True):
+                common = tuple(slice(min(sizes)) for sizes in zip(grown.shape, kept.shape, strict=True))
+                grown[common] = kept[common]
+        else:
+            for learner in range(len(old.n_nodes)):
+                prune(old, learner, n_nodes, new)
+        self.trees = new
+
+    def least_bytes(self, widths: Widths, n_classes: int) -> int:
+        """Memory of trees of one node each: the least that works."""
+        n_places = widths.n_numbers + widths.n_codes + self.nominal.n_codes * len(self.nominal.names)
+        return len(self.trees.n_nodes) * (fixed_bytes(n_places) + node_bytes(n_classes, n_places))
 
     # -- learning ------------------------------------------------------------------------------------------------
 

@@ -24,7 +24,6 @@ def state_of(ensemble: MondrianEnsemble) -> dict[str, Any]:
         "trees": ensemble.trees._asdict(),
         "columns": ensemble.columns,
         "codes": ensemble.codes,
-        "max_nodes": ensemble.rules.max_nodes,
     }
 
 
@@ -36,9 +35,8 @@ def restore(ensemble: MondrianEnsemble, state: dict[str, Any], schema: Schema, n
     n_places = length(columns, 0)
     for places in (columns, codes):
         check_array(places, np.int64, (n_places,), "columns")
-    require(np.all((columns >= 0) & (columns < len(schema.kinds)) & (codes >= NUMBER)), "columns")
+    require(np.all((columns >= 0) & (columns < len(schema.columns)) & (codes >= NUMBER)), "columns")
     ensemble.columns, ensemble.codes = columns, codes
-    ensemble.rules = ensemble.rules._replace(max_nodes=whole(state["max_nodes"], 1, 2**31, "max_nodes"))
     old, trees = ensemble.trees, as_trees(layout.Trees, state["trees"])
     n_nodes, n_seen = length(trees.nodes, 1), length(trees.class_weight, 2)
     whole(n_seen, 1, max(1, n_classes), "n_classes")
@@ -57,6 +55,8 @@ def restore(ensemble: MondrianEnsemble, state: dict[str, Any], schema: Schema, n
     for learner in range(len(old.n_nodes)):
         _check_tree(trees, learner, n_places)
     ensemble.trees = trees._replace(nodes=trees.nodes.view(type(old.nodes)))
+    ensemble.limit()
+    require(n_nodes <= ensemble.rules.max_nodes, "nodes")
 
 
 def _check_tree(trees: layout.Trees, learner: int, n_places: int) -> None:
