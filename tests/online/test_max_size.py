@@ -59,6 +59,6 @@ def test_sizes_out_of_range(max_size):
 
 
 def test_foreign_learners_have_no_limit():
-    model = OnlineBoostClassifier(tree.HoeffdingTreeClassifier(), gammas=(0.5,), max_size=1.0)
-    with pytest.raises(InvalidParameterError, match="only native trees can be limited"):
-        model.learn_one({"a": 1.0}, "u")
+    model = OnlineBoostClassifier(tree.HoeffdingTreeClassifier(), gammas=(0.5,), budget=2, max_size=0.05)
+    model.learn_many(X[:50], Y[:50])
+    assert model.memory_usage_ > 0.05 * 2**20

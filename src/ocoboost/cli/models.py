@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import statistics
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
 DEFAULT = "boost"
 DEFAULT_BUDGET = 200  # weak learners of a booster
-LEAST_MEMORY = 32.0  # MiB for all learners together
 
 
 def names() -> list[str]:
@@ -33,7 +31,7 @@ def list_models(key: str) -> str:
 
 
 def make_model(key: str, budget: int | None, max_memory: float | None, seed: int, jobs: int) -> StreamClassifier:
-    """A new model whose trees stop growing when they have used up their memory.
+    """A new model.
 
     ``budget`` None means 200 weak learners for a booster, and the default of a learner that runs on its own.
     """
@@ -54,29 +52,11 @@ def make_model(key: str, budget: int | None, max_memory: float | None, seed: int
         raise typer.BadParameter(f"the memory of {model.name} cannot be limited", param_hint="--max-memory")
     default = DEFAULT_BUDGET if model.protocol == registry.BOOSTER else 1 if counted is None else known[counted].default
     n_learners = default if budget is None else budget
-    memory = default_memory(key, n_learners) if max_memory is None else max_memory
-    options: dict[str, Any] = {
-        "seed": seed,
-        "n_jobs": jobs,
-        "budget": n_learners,
-        "n_learners": n_learners,
-        "max_size": memory,
-    }
-    if "max_size" not in known and "learner" in known:
-        options["learner"] = HoeffdingTrees(max_size=memory)
+    options: dict[str, Any] = {"seed": seed, "n_jobs": jobs, "budget": n_learners, "n_learners": n_learners}
+    if max_memory is not None:
+        options |= {"max_size": max_memory} if "max_size" in known else {"learner": HoeffdingTrees(max_size=max_memory)}
     made: StreamClassifier = kind(**{name: value for name, value in options.items() if name in known})
     return made
-
-
-def default_memory(key: str, n_learners: int) -> float:
-    """MiB that suffice for the trees: after its first rows, the memory of any model grows only a little."""
-    from ocoboost.learners.hoeffding.classifier import HoeffdingTrees
-    from ocoboost.learners.mondrian.classifier import MondrianTrees
-    from ocoboost.online.members import default_pairs
-
-    trees: dict[str, list[Any]] = {DEFAULT: [tree for tree, _ in default_pairs()], "mondrian": [MondrianTrees]}
-    per_tree: float = statistics.mean(tree.appetite for tree in trees.get(key, [HoeffdingTrees]))
-    return max(LEAST_MEMORY, n_learners * per_tree)
 
 
 def _needs(kind: Any) -> list[str]:

@@ -47,8 +47,8 @@ def run(
         float | None,
         typer.Option(
             min=1,
-            help="Memory for the learners, in MiB.",
-            show_default="1.25 per Mondrian tree, 0.2 per Hoeffding tree, at least 32",
+            help="Memory for all that the model holds, in MiB.",
+            show_default="256",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 1,

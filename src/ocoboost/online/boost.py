@@ -14,7 +14,7 @@ from ocoboost.cascade.regimes import AGNOSTIC, SMALLEST_GAMMA, Regime
 from ocoboost.cascade.relabelling import Relabelling
 from ocoboost.data.labels import Labels
 from ocoboost.data.parameters import Count, Range, invalid
-from ocoboost.learners.trees import MAX_SIZE, NativeTrees
+from ocoboost.learners.trees import DEFAULT_SIZE, MAX_SIZE
 from ocoboost.online.accounting import Accountable
 from ocoboost.online.booster import GAMMA, LearnerBooster
 from ocoboost.online.members import Choice, choose
@@ -44,9 +44,9 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
     budget
         The number of weak learners in all, shared out among the boosters.
     max_size
-        Memory for all native trees together, in MiB; None for no limit. A Mondrian tree gets six times the share of a
+        Memory for all that the model holds, in MiB; None for no limit. A Mondrian tree gets six times the share of a
         Hoeffding tree, which grows more slowly. A tree that has used its share up grows no more, and goes on learning
-        in the nodes it has.
+        in the nodes it has. River's and scikit-learn's learners are not limited.
     classes
         All labels, if known. If None the label set grows: a row's game is over the labels seen up to and including it.
     n_jobs
@@ -81,7 +81,7 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         *,
         gammas: Sequence[float] | None = None,
         budget: int = 200,
-        max_size: float | None = None,
+        max_size: float | None = DEFAULT_SIZE,
         classes: Sequence[Any] | None = None,
         n_jobs: int = 1,
         seed: int | None = None,
@@ -122,8 +122,6 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
                 raise invalid(self, "gammas", must, self.gammas) from None
             if not gammas or not all(gamma in GAMMA for gamma in gammas):
                 raise invalid(self, "gammas", must, self.gammas, GAMMA.hint)
-        if self.max_size is not None and not isinstance(self._named_learner(), NativeTrees | None):
-            raise invalid(self, "max_size", "be None", self.max_size, "only native trees can be limited")
         return labels
 
     def _begin(self) -> State:

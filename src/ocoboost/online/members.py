@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ocoboost.learners.hoeffding.classifier import HoeffdingTrees
 from ocoboost.learners.mondrian.classifier import MondrianTrees
+from ocoboost.learners.trees import NativeTrees
 
 # The paper's grid, thinned: neighbouring gammas measure alike when games start at the label.
 GAMMAS = (1.0, 0.7, 0.4, 0.2)
@@ -67,7 +68,7 @@ def choose(learner: Any, gammas: Sequence[float] | None, budget: int, max_size: 
     n_learners = max(1, budget // len(pairs))
     choices = [Choice(tree, gamma, n_learners) for tree, gamma in pairs]
     choices.append(Choice(HoeffdingTrees() if learner is None else learner, 1.0, 1, is_boosted=False))
-    if max_size is None:
+    if max_size is None or not all(isinstance(choice.learner, NativeTrees) for choice in choices):
         return choices
     appetites = [choice.n_learners * choice.learner.appetite for choice in choices]
     return [

@@ -9,7 +9,7 @@ from ocoboost.data.parameters import AnyOf, Between, Count, OneOf, Range, check_
 from ocoboost.learners.hoeffding import layout
 from ocoboost.learners.hoeffding.ensemble import HoeffdingEnsemble
 from ocoboost.learners.hoeffding.limits import UNLIMITED
-from ocoboost.learners.trees import MAX_SIZE, NativeTrees
+from ocoboost.learners.trees import DEFAULT_SIZE, MAX_SIZE, NativeTrees
 
 CRITERIA = {"gini": layout.GINI, "info_gain": layout.INFO_GAIN, "hellinger": layout.HELLINGER}
 LEAVES = {"mc": layout.MAJORITY, "nb": layout.NAIVE_BAYES, "nba": layout.ADAPTIVE}
@@ -53,8 +53,9 @@ class HoeffdingTrees(NativeTrees):
     feature_share
         The probability with which a tree sees a column; below 1 the trees differ.
     max_size
-        Memory for all trees together, in MiB; None for no limit. Once it is reached, leaves continue to learn but
-        no longer split. `memory_usage_` is the memory in use.
+        Memory for all that the model holds, in MiB; None for no limit. A tree that has reached its share splits no
+        more and goes on learning. If a new column or label lowers what a tree can afford, it is cut back, its latest
+        nodes first. `memory_usage_` is the memory in use.
     n_jobs
         Threads when used on its own; -1 for all cores. The results do not depend on it.
     seed
@@ -109,7 +110,7 @@ class HoeffdingTrees(NativeTrees):
         max_share_to_split: float = 0.99,
         merit_preprune: bool = True,
         feature_share: float = 1.0,
-        max_size: float | None = None,
+        max_size: float | None = DEFAULT_SIZE,
         n_jobs: int = 1,
         seed: int | None = None,
     ) -> None:

@@ -43,9 +43,9 @@ class HoeffdingEnsemble(NativeEnsemble):
         self.feature_share = feature_share
         self.max_bytes = max_bytes
         self.columns = layout.Columns(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), 0, 0)
-        self.n_categories = 0
+        self.n_categories = self.nominal.n_codes
         self.version = 0  # of the schema that the columns were made for
-        self.trees = _empty_trees(n_learners)
+        self.trees = _empty_trees(n_learners, self.n_categories)
         if rules.criterion == layout.HELLINGER:
             self.max_classes = 2
 
@@ -54,7 +54,7 @@ class HoeffdingEnsemble(NativeEnsemble):
     def prepare(self, block: Block, *, learning: bool) -> FloatArray:
         """The rows as a matrix with one column per feature, after growing the trees to hold them."""
         codes = self.nominal.recode(block, learning=learning)
-        if learning and (self.nominal.names or self.version != block.schema.version):
+        if learning and self.version != block.schema.version:
             self.version = block.schema.version
             self._grow_columns(block.schema)
         return self._arranged(codes)
@@ -255,9 +255,9 @@ def _records(n_learners: int, n_nodes: int) -> Any:
     return nodes if IS_COMPILED else nodes.view(np.recarray)  # uncompiled, only these have fields as attributes
 
 
-def _empty_trees(n_learners: int) -> layout.Trees:
+def _empty_trees(n_learners: int, n_categories: int) -> layout.Trees:
     """Trees of one leaf each, for no columns and the fewest classes."""
-    trees = _zeros(n_learners, 1, 1, 1, 0, 0, 0)
+    trees = _zeros(n_learners, 1, 1, 1, 0, 0, n_categories)
     trees.n_nodes[:] = 1  # the root is node 0, with slot 0
     for name in ("feature", "parent", "first_child", "sibling", "category"):
         trees.nodes[name] = -1

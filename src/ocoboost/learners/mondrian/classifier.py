@@ -10,7 +10,7 @@ import numpy as np
 from ocoboost.data.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters
 from ocoboost.learners.mondrian import layout
 from ocoboost.learners.mondrian.ensemble import MondrianEnsemble
-from ocoboost.learners.trees import MAX_SIZE, NativeTrees
+from ocoboost.learners.trees import DEFAULT_SIZE, MAX_SIZE, NativeTrees
 
 UNLIMITED = 2**31
 
@@ -44,8 +44,8 @@ class MondrianTrees(NativeTrees):
         The most nodes that a tree may have; None for no limit. A tree that has reached it is cut no more, and continues
         to learn in the nodes it has.
     max_size
-        Memory for all trees together, in MiB; None for no limit. It sets a `max_nodes` that falls as columns and labels
-        appear.
+        Memory for all that the model holds, in MiB; None for no limit. It sets a `max_nodes` that falls as columns and
+        labels appear; trees that have more are cut back, their deepest nodes first.
     nominal_attributes
         Columns of numbers that are to be read as categories; text always is.
     n_jobs
@@ -89,7 +89,7 @@ class MondrianTrees(NativeTrees):
         split_pure: bool = False,
         scale: str = "range",
         max_nodes: int | None = None,
-        max_size: float | None = None,
+        max_size: float | None = DEFAULT_SIZE,
         nominal_attributes: Sequence[Any] | None = None,
         n_jobs: int = 1,
         seed: int | None = None,

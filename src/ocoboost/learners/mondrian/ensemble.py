@@ -47,7 +47,7 @@ class MondrianEnsemble(NativeEnsemble):
     def prepare(self, block: Block, *, learning: bool) -> FloatArray:
         """The rows as a matrix with one column per place, after growing the trees to hold them."""
         codes = self.nominal.recode(block, learning=learning)
-        if learning and (self.nominal.names or self.version != block.schema.version):
+        if learning and self.version != block.schema.version:
             self.version = block.schema.version
             self._grow_places(block.schema)
         places = np.take(codes, self.columns, axis=1)  # row by row in memory: another order is compiled anew
@@ -74,15 +74,16 @@ class MondrianEnsemble(NativeEnsemble):
             new += [(number, code) for code in codes if (number, code) not in known]
         if not new:
             return
+        first_places = {column: place for place, column in reversed(list(enumerate(self.columns.tolist())))}
         n_old = self.columns.size
         self.columns = np.append(self.columns, [column for column, _ in new])
         self.codes = np.append(self.codes, [code for _, code in new])
         self._resize()
         self.trees.has_gaps[:] = 1
         for place in range(n_old, self.columns.size):
-            siblings = np.flatnonzero(self.columns[:n_old] == self.columns[place])
-            if siblings.size > 0:  # a new category: nodes that have seen the column have seen others only
-                has_seen = ~np.isnan(self.trees.boxes[..., siblings[0]])
+            first = first_places.get(int(self.columns[place]))
+            if first is not None:  # a new category: nodes that have seen the column have seen others only
+                has_seen = ~np.isnan(self.trees.boxes[..., first])
                 self.trees.boxes[..., place][has_seen] = 0.0
 
     def grow_classes(self, n_classes: int) -> None:
