@@ -38,8 +38,8 @@ def test_the_mixture_shares_its_memory_out_by_the_appetite_of_its_trees():
     ensembles = [cascade.ensemble for cascade in model.state_.engine.cascades]
     shares = [ensemble.max_bytes / len(ensemble.trees.n_nodes) for ensemble in ensembles]
     mondrian, hoeffding = MondrianTrees.appetite, HoeffdingTrees.appetite
-    unit = SHARE_OF_LEARNERS * 2**20 / (12 * mondrian + 9 * hoeffding)
-    assert shares == pytest.approx([unit * mondrian] * 3 + [unit * hoeffding] * 3)
+    unit = SHARE_OF_LEARNERS * 2**20 / (10 * mondrian + 9 * hoeffding)
+    assert shares == pytest.approx([*(unit * mondrian * share for share in (1, 0.5, 1)), *[unit * hoeffding] * 3])
     assert "max_size" not in "".join(model.member_weights_)  # names say what tells the members apart
 
 

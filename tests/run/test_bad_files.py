@@ -33,10 +33,6 @@ BAD = {
     "late zero byte": (long_file("1,1,\0u\n"), "line 50,001: not UTF-8 text (a zero byte); is this a binary file?"),
     "latin": (GOOD.encode() + "é,1,u\n".encode("latin-1"), "line 42: not UTF-8 text (byte 0xe9)"),
     "labels": ("a,y\n" + "".join(f"{n},{n}\n" for n in range(100)), "column 'y' has 100 distinct labels in its first"),
-    "identifiers": (
-        "a,y\n" + "".join(f"id{n},{'uv'[n % 2]}\n" for n in range(5000)),
-        "column 'a' has more than 1,000 distinct values",
-    ),
     "text in row 50,000": (long_file("abc,1,u\n"), "line 50,001: 'abc' in numeric column 'a' is not a number"),
     "odd nan in row 50,000": (long_file("nan(1),1,u\n"), "line 50,001: 'nan(1)' in numeric column 'a' is not a number"),
     "infinity": (GOOD + "inf,1,u\n", "line 42: 'inf' in column 'a' is not a finite number"),

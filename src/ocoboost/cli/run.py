@@ -48,7 +48,7 @@ def run(
         typer.Option(
             min=1,
             help="Memory for all that the model holds, in MiB.",
-            show_default="256",
+            show_default="512",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 1,

@@ -22,7 +22,6 @@ from ocoboost.errors import DataFileError
 
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"})
 NEARLY_ALL = 0.9
-MOST_CATEGORIES = 1000
 
 
 class BadRecord(NamedTuple):
@@ -56,7 +55,6 @@ class Columns:
     dropped: frozenset[str] = frozenset()
     as_text: frozenset[str] = frozenset()
     kinds: dict[str, str | None] = field(default_factory=dict)  # None: only missing cells so far
-    categories: dict[str, set[str]] = field(default_factory=dict)
     only: dict[str, Any] | None = None  # to predict: the model's columns, by their names in files
 
     def begin(self, name: str, header: Iterable[str]) -> None:
@@ -90,16 +88,6 @@ class Columns:
         if present:
             n_numbers = sum(as_number(cell) is not None for cell in present)
             self.kinds[column] = NUMBER if n_numbers > NEARLY_ALL * len(present) else TEXT
-
-    def note_categories(self, name: str, column: str, values: Iterable[str]) -> None:
-        """Remember the categories of a text column; raises if there are too many."""
-        known = self.categories.setdefault(column, set())
-        known.update(values)
-        if len(known) > MOST_CATEGORIES:
-            raise DataFileError(
-                f"{name}: column {column!r} has more than {MOST_CATEGORIES:,} distinct values, like a name or an "
-                f"identifier; leave it out with --drop {column!r}."
-            )
 
     def number(self, column: str, cell: str) -> float:
         """A cell of a numeric column, NaN if missing; raises ``ValueError`` with the reason if it is not a number."""

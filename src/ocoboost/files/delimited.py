@@ -66,7 +66,6 @@ class Delimited:
         for column in self.features:
             cells = table.column(column)
             if kinds[column] == TEXT:
-                self.columns.note_categories(self.name, column, cells.unique().drop_null().to_pylist())
                 values[column] = cells.to_pylist()
                 continue
             values[column] = np.full(n_rows, np.nan) if kinds[column] is None else cells.to_numpy()
@@ -133,9 +132,6 @@ class Delimited:
             labels += label
             lines.append(line)
         by_column = {column: [row[number] for row in values] for number, column in enumerate(self.features)}
-        for column, column_cells in by_column.items():
-            if self.columns.kinds[column] == TEXT:
-                self.columns.note_categories(self.name, column, {cell for cell in column_cells if cell is not None})
         rows = self.columns.rows(by_column, len(values))
         return Chunk(raw.start, raw.end, raw.first_line, rows, labels, lines, sorted(bad))
 

@@ -70,8 +70,6 @@ class JsonLines:
         for name, value in row.items():  # only now: a row that cannot be used must not decide anything
             if value is not None:
                 self.columns.kinds[name] = TEXT if isinstance(value, str) else NUMBER
-                if isinstance(value, str):
-                    self.columns.note_categories(self.name, name, [value])
         return label, row
 
     def _value(self, name: str, value: Any) -> Any:

@@ -103,9 +103,7 @@ class Parquet:
     def _values(self, column: Any, name: str) -> Any:
         if self.columns.kinds[name] == NUMBER:
             return column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        texts = [None if value is None else str(value) for value in column.to_pylist()]
-        self.columns.note_categories(self.name, name, {text for text in texts if text is not None})
-        return texts
+        return [None if value is None else str(value) for value in column.to_pylist()]
 
 
 def _kind(kind: Any) -> str | None:

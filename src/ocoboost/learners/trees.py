@@ -8,7 +8,7 @@ from ocoboost.data.parameters import AnyOf, Between, OneOf
 from ocoboost.learners.alone import LoneLearners
 from ocoboost.stream.state import SHARE_OF_LEARNERS, State
 
-DEFAULT_SIZE = 256.0  # MiB for all that a model holds; docs/memory.md has the measurements behind it
+DEFAULT_SIZE = 512.0  # MiB for all that a model holds; docs/memory.md has the measurements behind it
 MAX_SIZE = AnyOf(OneOf(None), Between(0.0, 1e9, closed="right"), hint="MiB")
 
 

@@ -14,7 +14,7 @@ from ocoboost.cascade.regimes import AGNOSTIC, SMALLEST_GAMMA, Regime
 from ocoboost.cascade.relabelling import Relabelling
 from ocoboost.data.labels import Labels
 from ocoboost.data.parameters import Count, Range, invalid
-from ocoboost.learners.trees import DEFAULT_SIZE, MAX_SIZE
+from ocoboost.learners.trees import DEFAULT_SIZE, MAX_SIZE, NativeTrees
 from ocoboost.online.accounting import Accountable
 from ocoboost.online.booster import GAMMA, LearnerBooster
 from ocoboost.online.members import Choice, choose
@@ -133,7 +133,8 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         return State(Mixture(members), labels, seed).limited(max_size)
 
     def _member(self, choice: Choice, seed: int, labels: Labels) -> Member:
-        learner = choice.learner if choice.max_size is None else choice.learner.clone({"max_size": choice.max_size})
+        is_limited = isinstance(choice.learner, NativeTrees)
+        learner = choice.learner.clone({"max_size": choice.max_size}) if is_limited else choice.learner
         ensemble = self._ensemble(learner, choice.n_learners, seed, labels)
         cells = Relabelling(
             regime=Regime(AGNOSTIC),

@@ -53,6 +53,16 @@ def default_pairs() -> list[tuple[Any, float]]:
     ]
 
 
+def appetite(learner: Any, gamma: float) -> float:
+    """How much memory a tree makes use of, beside others.
+
+    At gamma 1 learners are taught the true label more often than below: leaves stay pure, and a Mondrian tree that does
+    not cut these has a third to a half of the nodes of others.
+    """
+    is_small = isinstance(learner, MondrianTrees) and gamma == 1.0 and not learner.split_pure
+    return float(learner.appetite) * (0.5 if is_small else 1.0)
+
+
 def choose(learner: Any, gammas: Sequence[float] | None, budget: int, max_size: float | None) -> list[Choice]:
     """The members: boosters that share out the budget, and a single learner that is not boosted beside them.
 
@@ -70,8 +80,8 @@ def choose(learner: Any, gammas: Sequence[float] | None, budget: int, max_size: 
     choices.append(Choice(HoeffdingTrees() if learner is None else learner, 1.0, 1, is_boosted=False))
     if max_size is None or not all(isinstance(choice.learner, NativeTrees) for choice in choices):
         return choices
-    appetites = [choice.n_learners * choice.learner.appetite for choice in choices]
+    appetites = [choice.n_learners * appetite(choice.learner, choice.gamma) for choice in choices]
     return [
-        choice._replace(max_size=max_size * appetite / sum(appetites))
-        for choice, appetite in zip(choices, appetites, strict=True)
+        choice._replace(max_size=max_size * share / sum(appetites))
+        for choice, share in zip(choices, appetites, strict=True)
     ]

@@ -36,7 +36,6 @@ from ocoboost.stream.state import Answered
 from ocoboost.theory.meters import Account
 
 BLOCK = 1024  # rows that are learned together: Ctrl-C waits no longer than that
-MOST_LABELS = 1000
 FEWEST_TO_DOUBT = 10  # a handful of labels may well all be different
 SHARE_OF_TIME = 0.1  # at most, for saving large models
 ACCOUNT_ROWS = 20_000  # that an account of the regret covers: memory must not grow with the file
@@ -216,7 +215,7 @@ class Run:
         self._labels.update(chunk.labels)
         self._n_read += len(chunk.labels)
         n_labels, n_rows = len(self._labels), self._n_before + self._n_read
-        if (n_labels >= FEWEST_TO_DOUBT and n_labels > n_rows / 2) or n_labels > MOST_LABELS:
+        if n_labels >= FEWEST_TO_DOUBT and n_labels > n_rows / 2:
             raise DataFileError(
                 f"{self.source.name}: column {self.settings.target!r} has {n_labels:,} distinct labels in its first "
                 f"{n_rows:,} rows, too many for a classification target; choose another --target."
@@ -236,7 +235,6 @@ def resume(saved: str, path: str, n_jobs: int | None = None) -> Run:
     model, checkpoint = Checkpoint.read(saved, n_jobs)
     run = Run(model, path, checkpoint.settings)
     run.columns.kinds.update(checkpoint.kinds)
-    run.columns.categories.update({str(name): set(texts) for name, texts in model.categories_.items()})
     if checkpoint.source.matches(path):
         run.place, run.scores, run.weights = checkpoint.place, checkpoint.scores, checkpoint.weights
         run._answered.extend(checkpoint.waiting)
