@@ -55,7 +55,9 @@ class Cells(ABC, Generic[Choices, Rows]):
 
     def __init_subclass__(cls) -> None:
         if "kernels" in vars(cls):
-            _KERNELS[cls.kernels.choices] = cls.kernels
+            choices = cls.kernels.choices
+            if _KERNELS.setdefault(choices, cls.kernels) != cls.kernels:
+                raise TypeError(f"{cls.__name__}: {choices.__name__} belongs to other cells; use another named tuple.")
 
     # -- what a kind of cells must say ---------------------------------------------------------------------------
 
