@@ -117,7 +117,7 @@ def test_settings_must_be_said_or_be_fields():
         kernels = Kernels(Bare, nothing, nothing, nothing)
         configure = begin = answers = nothing
 
-    with pytest.raises(TypeError, match="Silent must be a dataclass, or say what its settings are"):
+    with pytest.raises(TypeError, match=r"Silent must be a dataclass or define settings\(\)"):
         Silent().settings()
 
     @dataclass
