@@ -15,7 +15,7 @@ PAPER = frozenset({"constants", "ties"})
 class AdaBoostOLMClassifier(WeightingBooster):
     """The online multiclass booster with the logistic loss: adapts to the learners, nothing to tune.
 
-    A learner is taught the true label with a weight, the slope of the logistic loss at earlier learners' scores; its own
+    A learner is taught the true label with a weight, the slope of the logistic loss at earlier learners' scores. Its
     vote adds alpha to the score of a label, and alpha is updated by projected gradient descent in [-2, 2]. The first i
     learners are the i-th expert. `predict_proba_one` is each label's share of the experts' weight, where an expert has
     weight exp(-mistakes); `predict_one` is its mode, and `sample_one` the paper's randomized prediction, the label of
