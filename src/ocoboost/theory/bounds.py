@@ -127,7 +127,7 @@ def learners_for_error(*, error: float, gamma: float, n_classes: int, regime: Re
 def realizable_gain_bound(
     *, weak_regret: float, player_regret: float, gamma: float, n_rounds: int, n_learners: int
 ) -> float:
-    """Mistake bound of Algorithm 4: the least average gain. In expectation R_W itself suffices (see above)."""
+    """Mistake bound of Algorithm 4: the least average gain. In expectation R_W itself suffices (see the module)."""
     return 1.0 - agnostic_gain_regret_bound(
         weak_regret=weak_regret, player_regret=player_regret, gamma=gamma, n_rounds=n_rounds, n_learners=n_learners
     )
