@@ -123,7 +123,7 @@ class HoeffdingEnsemble(NativeEnsemble):
         if self.max_bytes is not None:
             n_classes = max(n_classes, self.trees.class_weight.shape[2])
             shape = Shape(n_classes, self.columns.n_numeric, self.columns.n_nominal, self.n_categories)
-            limits = limits_for(shape, self.max_bytes / len(self.trees.n_nodes))
+            limits = limits_for(shape.rounded_up(), self.max_bytes / len(self.trees.n_nodes))
             self.rules = self.rules._replace(**limits._asdict())
 
     def _resize(self, n_nodes: int = 0, n_slots: int = 0, n_classes: int = 0) -> None:

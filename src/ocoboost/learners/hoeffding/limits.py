@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ocoboost.learners.hoeffding.layout import NODE
+from ocoboost.learners.sizes import rounded_up
 
 UNLIMITED = 2**31
 
@@ -21,6 +22,10 @@ class Shape(NamedTuple):
     n_numeric: int  # with padding
     n_nominal: int
     n_categories: int
+
+    def rounded_up(self) -> Shape:
+        """A larger shape, which changes in steps: trees are cut back now and then, not at every new class."""
+        return Shape(*map(rounded_up, self))
 
     @property
     def n_branches(self) -> int:

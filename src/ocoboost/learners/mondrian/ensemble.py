@@ -15,7 +15,7 @@ from ocoboost.cascade.native import NativeEnsemble, register_forest
 from ocoboost.compiling import IS_COMPILED
 from ocoboost.data.schema import OWN, TEXT, Block, Schema, Widths
 from ocoboost.learners.mondrian import kernels, layout, state
-from ocoboost.learners.mondrian.pruning import fixed_bytes, node_bytes, prune
+from ocoboost.learners.mondrian.pruning import fixed_bytes, most_nodes, node_bytes, prune
 from ocoboost.learners.mondrian.state import NUMBER
 from ocoboost.learners.nominal import NominalNumbers
 
@@ -99,9 +99,8 @@ class MondrianEnsemble(NativeEnsemble):
         """Set the most nodes that a tree may have, which follows from its columns, categories and classes."""
         if self.max_bytes is not None:
             n_classes = max(n_classes, self.trees.class_weight.shape[2])
-            per_tree = self.max_bytes / len(self.trees.n_nodes) - fixed_bytes(self.columns.size)
-            affordable = int(per_tree // node_bytes(n_classes, self.columns.size))
-            self.rules = self.rules._replace(max_nodes=min(self.most_nodes, max(1, affordable)))
+            affordable = most_nodes(self.max_bytes / len(self.trees.n_nodes), n_classes, self.columns.size)
+            self.rules = self.rules._replace(max_nodes=min(self.most_nodes, affordable))
 
     def _resize(self, n_nodes: int = 0, n_classes: int = 0) -> None:
         """Copy the trees into arrays that are at least as large along every axis, or that keep to a lower limit."""

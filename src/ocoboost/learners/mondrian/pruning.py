@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 
 from ocoboost.arrays import IntArray
+from ocoboost.compiling import kernel
 from ocoboost.learners.mondrian.layout import LEAF, NODE, Trees
+from ocoboost.learners.sizes import rounded_up
+
+
+def most_nodes(max_bytes: float, n_classes: int, n_columns: int) -> int:
+    """The nodes that a tree can afford; it falls in steps as classes and columns are added."""
+    n_classes, n_columns = rounded_up(n_classes), rounded_up(n_columns)
+    return max(1, int((max_bytes - fixed_bytes(n_columns)) // node_bytes(n_classes, n_columns)))
 
 
 def node_bytes(n_classes: int, n_columns: int) -> int:
@@ -27,7 +35,8 @@ def fixed_bytes(n_columns: int) -> int:
 def prune(old: Trees, learner: int, most: int, new: Trees) -> None:
     """Copy a tree into larger or smaller arrays, without the nodes that are deepest if it has more than ``most``."""
     nodes = old.nodes[learner]
-    kept = _shallowest(nodes, most)
+    kept: IntArray = np.empty(len(nodes), dtype=np.int64)
+    kept = kept[: list_shallowest(old.nodes, learner, most, kept)]
     number = np.full(len(nodes), LEAF, dtype=np.int64)
     number[kept] = np.arange(len(kept))
     left = nodes[kept].copy()
@@ -50,15 +59,16 @@ def prune(old: Trees, learner: int, most: int, new: Trees) -> None:
     new.scale[learner, :n_columns] = old.scale[learner]
 
 
-def _shallowest(nodes: Any, most: int) -> IntArray:
-    """The root, then pairs of siblings level by level, as many as fit."""
-    kept, level = [0], [0]
-    while level:
-        below = []
-        for node in level:
-            if nodes["feature"][node] != LEAF and len(kept) + 2 <= most:
-                pair = [int(nodes["left"][node]), int(nodes["right"][node])]
-                kept += pair
-                below += pair
-        level = below
-    return np.array(kept, dtype=np.int64)
+@kernel
+def list_shallowest(nodes: Any, tree: int, most: int, out: IntArray) -> int:
+    """The root, then pairs of siblings level by level, as many as fit; returns how many."""
+    out[0] = 0
+    n_kept, n_visited = 1, 0
+    while n_visited < n_kept:
+        node = out[n_visited]
+        n_visited += 1
+        if nodes[tree, node].feature != LEAF and n_kept + 2 <= most:
+            out[n_kept] = nodes[tree, node].left
+            out[n_kept + 1] = nodes[tree, node].right
+            n_kept += 2
+    return n_kept
