@@ -19,6 +19,7 @@ from ocoboost.learners.hoeffding.limits import Limits, Shape, limits_for
 from ocoboost.learners.hoeffding.pruning import FRESH, pruned
 from ocoboost.learners.hoeffding.state import padded
 from ocoboost.learners.nominal import NominalNumbers
+from ocoboost.learners.sizes import rounded_up
 from ocoboost.randomness import FEATURES, draw_rows
 
 
@@ -45,6 +46,7 @@ class HoeffdingEnsemble(NativeEnsemble):
         self.columns = layout.Columns(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), 0, 0)
         self.n_categories = self.nominal.n_codes
         self.version = 0  # of the schema that the columns were made for
+        self.n_classes = 1
         self.trees = _empty_trees(n_learners, self.n_categories)
         if rules.criterion == layout.HELLINGER:
             self.max_classes = 2
@@ -105,9 +107,10 @@ class HoeffdingEnsemble(NativeEnsemble):
         nodes["feature"][is_nominal] += n_places
 
     def grow_classes(self, n_classes: int) -> None:
-        """Make the arrays hold more classes."""
+        """Make the arrays hold more classes; they are made for a few more, which nothing is learned of."""
+        self.n_classes = max(self.n_classes, n_classes)
         if n_classes > self.trees.class_weight.shape[2]:
-            self._resize(n_classes=n_classes)
+            self._resize(n_classes=rounded_up(n_classes))
 
     def grow(self) -> None:
         """Double the nodes and slots of every tree, within the limits."""
@@ -192,7 +195,7 @@ class HoeffdingEnsemble(NativeEnsemble):
 
     def least_bytes(self, widths: Widths, n_classes: int) -> int:
         """Memory of trees that only count classes: the least that works."""
-        shape = Shape(n_classes, padded(widths.n_numbers), widths.n_texts + len(self.nominal.names), 0)
+        shape = Shape(rounded_up(n_classes), padded(widths.n_numbers), widths.n_texts + len(self.nominal.names), 0)
         return len(self.trees.n_nodes) * shape.least_bytes
 
     # -- learning ------------------------------------------------------------------------------------------------
@@ -203,8 +206,9 @@ class HoeffdingEnsemble(NativeEnsemble):
 
     def scratch(self) -> layout.Scratch:
         """Memory for one thread to work in."""
-        n_classes = self.trees.class_weight.shape[2]
-        return layout.make_scratch(self.columns.n_numeric, self.columns.n_nominal, n_classes, self.n_categories)
+        capacity = self.trees.class_weight.shape[2]
+        columns = self.columns
+        return layout.make_scratch(columns.n_numeric, columns.n_nominal, self.n_classes, capacity, self.n_categories)
 
     # -- saving --------------------------------------------------------------------------------------------------
 

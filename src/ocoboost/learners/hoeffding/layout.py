@@ -107,27 +107,30 @@ class Scratch(NamedTuple):
 
     penalty: FloatArray  # (n_numeric,)
     precision: FloatArray  # (n_numeric,)
-    scores: FloatArray  # (n_classes,)
+    scores: FloatArray  # (capacity,) one per class that the arrays are made for
     row: FloatArray  # (n_places,) what a tree sees of a row
     taught: FloatArray  # label weights of a row
     vote: FloatArray
     slope: FloatArray  # gradient of a row's loss
-    branches: FloatArray  # (n_branches, n_classes) class distributions of a candidate split
+    branches: FloatArray  # (n_branches, capacity) class distributions of a candidate split
     codes: IntArray  # (n_branches,)
 
 
-def make_scratch(n_numeric: int, n_nominal: int, n_classes: int, n_categories: int) -> Scratch:
-    """Scratch memory for trees of this many numbers and classes, whose text has at most this many categories."""
+def make_scratch(n_numeric: int, n_nominal: int, n_classes: int, capacity: int, n_categories: int) -> Scratch:
+    """Scratch memory for trees of this many columns and classes, whose text has at most this many categories.
+
+    ``capacity`` is the number of classes that the trees' arrays are made for.
+    """
     n_branches = max(n_categories, 2)
     return Scratch(
         penalty=np.zeros(n_numeric),
         precision=np.zeros(n_numeric),
-        scores=np.zeros(n_classes),
+        scores=np.zeros(capacity),
         row=np.zeros(n_numeric + n_nominal),
         taught=np.zeros(n_classes),
         vote=np.zeros(n_classes),
         slope=np.zeros(n_classes),
-        branches=np.zeros((n_branches, n_classes)),
+        branches=np.zeros((n_branches, capacity)),
         codes=np.zeros(n_branches, dtype=np.int64),
     )
 

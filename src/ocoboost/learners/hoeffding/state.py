@@ -9,6 +9,7 @@ import numpy as np
 from ocoboost.data.schema import Schema
 from ocoboost.learners.checked import as_trees, check_array, length, require, whole
 from ocoboost.learners.hoeffding import layout
+from ocoboost.learners.sizes import rounded_up
 
 if TYPE_CHECKING:
     from ocoboost.learners.hoeffding.ensemble import HoeffdingEnsemble
@@ -55,7 +56,7 @@ def restore(ensemble: HoeffdingEnsemble, state: dict[str, Any], schema: Schema, 
     n_learners = len(old.n_nodes)
     n_nodes, n_slots = length(trees.nodes, 1), length(trees.free, 1)
     n_seen = length(trees.class_weight, 2)
-    whole(n_seen, 1, max(1, n_classes), "n_classes")
+    whole(n_seen, 1, rounded_up(max(1, n_classes)), "n_classes")
     shapes: dict[str, tuple[int, ...]] = {
         "n_nodes": (),
         "n_free": (),

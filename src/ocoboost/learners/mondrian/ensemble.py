@@ -18,6 +18,7 @@ from ocoboost.learners.mondrian import kernels, layout, state
 from ocoboost.learners.mondrian.pruning import fixed_bytes, most_nodes, node_bytes, prune
 from ocoboost.learners.mondrian.state import NUMBER
 from ocoboost.learners.nominal import NominalNumbers
+from ocoboost.learners.sizes import rounded_up
 
 
 class MondrianEnsemble(NativeEnsemble):
@@ -40,6 +41,7 @@ class MondrianEnsemble(NativeEnsemble):
         self.columns: IntArray = np.empty(0, dtype=np.int64)  # of each place
         self.codes: IntArray = np.empty(0, dtype=np.int64)  # of each place: NUMBER, or the category it stands for
         self.version = 0  # of the schema that the places were made for
+        self.n_classes = 1
         self.trees = _empty_trees(n_learners)
 
     # -- rows ----------------------------------------------------------------------------------------------------
@@ -87,9 +89,10 @@ class MondrianEnsemble(NativeEnsemble):
                 self.trees.boxes[..., place][has_seen] = 0.0
 
     def grow_classes(self, n_classes: int) -> None:
-        """Make the arrays hold more classes."""
+        """Make the arrays hold more classes; they are made for a few more, which nothing is learned of."""
+        self.n_classes = max(self.n_classes, n_classes)
         if n_classes > self.trees.class_weight.shape[2]:
-            self._resize(n_classes=n_classes)
+            self._resize(n_classes=rounded_up(n_classes))
 
     def grow(self) -> None:
         """Double the nodes of every tree, within the limit."""
@@ -121,7 +124,7 @@ class MondrianEnsemble(NativeEnsemble):
     def least_bytes(self, widths: Widths, n_classes: int) -> int:
         """Memory of trees of one node each: the least that works."""
         n_places = widths.n_numbers + widths.n_codes + self.nominal.n_codes * len(self.nominal.names)
-        return len(self.trees.n_nodes) * (fixed_bytes(n_places) + node_bytes(n_classes, n_places))
+        return len(self.trees.n_nodes) * (fixed_bytes(n_places) + node_bytes(rounded_up(n_classes), n_places))
 
     # -- learning ------------------------------------------------------------------------------------------------
 
@@ -131,7 +134,7 @@ class MondrianEnsemble(NativeEnsemble):
 
     def scratch(self) -> layout.Scratch:
         """Memory for one thread to work in."""
-        return layout.make_scratch(self.columns.size, self.trees.class_weight.shape[2])
+        return layout.make_scratch(self.columns.size, self.n_classes)
 
     # -- saving --------------------------------------------------------------------------------------------------
 

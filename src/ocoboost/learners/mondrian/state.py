@@ -9,6 +9,7 @@ import numpy as np
 from ocoboost.data.schema import Schema
 from ocoboost.learners.checked import as_trees, check_array, length, require, whole
 from ocoboost.learners.mondrian import layout
+from ocoboost.learners.sizes import rounded_up
 
 if TYPE_CHECKING:
     from ocoboost.learners.mondrian.ensemble import MondrianEnsemble
@@ -39,7 +40,7 @@ def restore(ensemble: MondrianEnsemble, state: dict[str, Any], schema: Schema, n
     ensemble.columns, ensemble.codes = columns, codes
     old, trees = ensemble.trees, as_trees(layout.Trees, state["trees"])
     n_nodes, n_seen = length(trees.nodes, 1), length(trees.class_weight, 2)
-    whole(n_seen, 1, max(1, n_classes), "n_classes")
+    whole(n_seen, 1, rounded_up(max(1, n_classes)), "n_classes")
     shapes: dict[str, tuple[int, ...]] = {
         "n_nodes": (),
         "n_taught": (),
