@@ -36,7 +36,7 @@ Labels = Callable[[int, np.ndarray, np.ndarray, np.random.Generator], int]
 def block_of(X: np.ndarray) -> Block:
     rows, schema = NumberRows(list(range(X.shape[1])), X), Schema()
     for additions in schema.plan(rows).values():
-        schema.apply(additions)
+        schema.apply(additions, n_classes=2)
     return Block(rows, schema)
 
 

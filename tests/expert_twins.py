@@ -18,7 +18,7 @@ def block_of(X: np.ndarray) -> Block:
     rows = NumberRows(list(range(X.shape[1])), X)
     schema = Schema()
     for additions in schema.plan(rows).values():
-        schema.apply(additions)
+        schema.apply(additions, n_classes=2)
     return Block(rows, schema)
 
 

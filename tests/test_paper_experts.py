@@ -61,7 +61,7 @@ def run(learner, points, choose):
 def block_of(rows):
     read, schema = read_rows(rows), Schema()
     for additions in schema.plan(read).values():
-        schema.apply(additions)
+        schema.apply(additions, n_classes=2)
     return Block(read, schema)
 
 

@@ -38,7 +38,7 @@ def read():
     centres = rng.normal(size=(N_CLASSES, 4))
     rows, schema = tables.read_rows(centres[labels] + rng.normal(size=(len(labels), 4))), Schema()
     for additions in schema.plan(rows).values():
-        schema.apply(additions)
+        schema.apply(additions, n_classes=2)
     return rows, labels, schema
 
 

@@ -74,7 +74,7 @@ def test_soft_labels_are_the_twins():
     rows = [x for x, _ in stream(120)]
     schema = Schema()
     for additions in schema.plan(read_rows(rows)).values():
-        schema.apply(additions)
+        schema.apply(additions, n_classes=2)
     block = ensemble.prepare(Block(read_rows(rows), schema), learning=True)
     draw = np.random.default_rng(5)
     label_weights = draw.dirichlet([0.4] * 4, len(rows)) * draw.choice([0.0, 1.0], (len(rows), 4), p=[0.4, 0.6])
