@@ -6,14 +6,14 @@ cannot be used, and says at which rows something new appears; nothing changes un
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ocoboost.arrays import FloatArray
+from ocoboost.arrays import FloatArray, checked_count
 from ocoboost.data.rows import NumberRows, Row
 from ocoboost.errors import InvalidInputError
 
@@ -122,3 +122,30 @@ class Schema:
                 elif value is not None:
                     encoded[number, column] = value
         return encoded
+
+    # -- saving --------------------------------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """All that is known of the columns, as words and numbers."""
+        return {
+            "kinds": self.kinds,
+            "categories": {name: list(codes) for name, codes in self.categories.items()},
+            "version": self.version,
+        }
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Take back what ``state`` gave; raises ``ValueError`` for what cannot have been learned."""
+        self.version = checked_count(saved["version"], "version of the schema")
+        for name, kind in saved["kinds"].items():
+            if kind not in (None, NUMBER, TEXT):
+                raise ValueError(f"invalid kind of a column: {kind!r}")
+            self.kinds[name] = kind
+        for name, categories in saved["categories"].items():
+            codes = {category: code for code, category in enumerate(categories)}
+            if self.kinds.get(name) != TEXT or len(codes) < len(categories):
+                raise ValueError(f"invalid categories of column {name!r}")
+            if not all(isinstance(category, str) for category in categories):
+                raise ValueError(f"categories of column {name!r} must be text")
+            self.categories[name] = codes
+        if any(kind == TEXT and name not in self.categories for name, kind in self.kinds.items()):
+            raise ValueError("a column of text without categories")

@@ -18,6 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from ocoboost.atomic import replacing
 from ocoboost.report import palette
 
 PACKAGES = ("ocoboost", "numpy", "numba", "river", "scikit-learn")
@@ -102,10 +103,10 @@ def _spoken(svg: str, alt: str) -> Any:
 
 def write(page: Page, path: Path) -> None:
     """Render the page into a file, atomically."""
+    html = render(page).encode()
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".part")
-    temporary.write_text(render(page), encoding="utf-8")
-    temporary.replace(path)
+    with replacing(path) as file:
+        file.write(html)
 
 
 def markdown(sections: Sequence[Section], figures: Path, link: str) -> str:

@@ -190,6 +190,12 @@ class HoeffdingEnsemble(NativeEnsemble):
     def restore(self, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
         state.restore(self, saved, schema, n_classes)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "trees": state.pack(self.trees)}  # a pickle holds what is in use
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        vars(self).update(saved, trees=state.unpack(saved["trees"]))
+
 
 def _zeros(
     n_learners: int, n_nodes: int, n_slots: int, n_classes: int, n_numeric: int, n_nominal: int, n_categories: int
