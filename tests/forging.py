@@ -24,8 +24,8 @@ def _load(name: str) -> ModuleType:
     return module
 
 
-_mutations = _load("mutations")
-File, sealed, packed, mutated = _mutations.File, _mutations.sealed, _mutations.packed, _mutations.mutated
+_forged = _load("forged_models")
+File, sealed, packed, mutated = _forged.File, _forged.sealed, _forged.packed, _forged.mutated
 
 
 def forged(saved: bytes, change: Callable[[Any], object]) -> bytes:

@@ -14,9 +14,9 @@ import pytest
 
 import ocoboost
 from model_files import MODELS, long_stream, taught
-from ocoboost import atomic
-from ocoboost.atomic import replacing
+from ocoboost import writing
 from ocoboost.errors import ModelFileError
+from ocoboost.writing import replacing
 
 
 def small():
@@ -44,7 +44,7 @@ def test_a_failed_write_leaves_the_old_file(call, tmp_path, monkeypatch):
 
         monkeypatch.setattr(os, "fdopen", broken)
     else:
-        monkeypatch.setattr(*((atomic.Path, call, full) if call == "replace" else (os, call, full)))
+        monkeypatch.setattr(*((writing.Path, call, full) if call == "replace" else (os, call, full)))
     with pytest.raises(ModelFileError, match=r"model\.oco: cannot be written .No space left on device.\.$"):
         ocoboost.save(taught(model, list(long_stream(20))), path)
     assert path.read_bytes() == before
@@ -57,7 +57,7 @@ def test_a_file_that_grows_too_large_leaves_the_old_one(tmp_path):
     path.write_bytes(b"old")
     code = (
         "import resource, signal\n"
-        "from ocoboost.atomic import replacing\n"
+        "from ocoboost.writing import replacing\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "try:\n"
@@ -91,11 +91,11 @@ def test_places_that_cannot_be_written_are_named(tmp_path):
 
 def test_a_folder_that_vanishes_is_an_error(tmp_path):
     (tmp_path / "folder").mkdir()
-    writing = replacing(tmp_path / "folder" / "file")
-    writing.__enter__().write(b"new")
+    replacement = replacing(tmp_path / "folder" / "file")
+    replacement.__enter__().write(b"new")
     shutil.rmtree(tmp_path / "folder")
     with pytest.raises(FileNotFoundError):
-        writing.__exit__(None, None, None)
+        replacement.__exit__(None, None, None)
 
 
 def test_there_is_a_whole_file_at_any_moment(tmp_path):
@@ -188,7 +188,7 @@ def test_the_file_beside_is_new_and_its_name_cannot_be_guessed(tmp_path):
         with replacing(tmp_path / "file") as file:
             names |= {path.name for path in tmp_path.iterdir()} - {"file"}
             flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-            assert atomic._FLAGS & flags == flags
+            assert writing._FLAGS & flags == flags
             file.write(b"x")
     assert len(names) == 2
 

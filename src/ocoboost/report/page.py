@@ -18,8 +18,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ocoboost.atomic import replacing
 from ocoboost.report import palette
+from ocoboost.writing import replacing
 
 PACKAGES = ("ocoboost", "numpy", "numba", "river", "scikit-learn")
 
@@ -103,8 +103,8 @@ def _spoken(svg: str, alt: str) -> Any:
 
 def write(page: Page, path: Path) -> None:
     """Render the page into a file, atomically."""
-    html = render(page).encode()
     path.parent.mkdir(parents=True, exist_ok=True)
+    html = render(page).encode()
     with replacing(path) as file:
         file.write(html)
 

@@ -32,10 +32,10 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from ocoboost.atomic import replacing
 from ocoboost.errors import InvalidParameterError, ModelFileError
 from ocoboost.saving.planes import deflated, deflated_text, inflate, inflated_steps
 from ocoboost.saving.values import pack, unpack
+from ocoboost.writing import replacing
 
 MAGIC = b"\x89OCOB\r\n\x1a"
 FORMAT_VERSION = 3  # 1 and 2 were written before any release
