@@ -5,7 +5,7 @@
     python benchmarks/fuzz_models.py --count 1000 --mode nojit
 
 Small models of every kind learn a few rows with text, gaps and several labels, and are saved. Their files are changed
-by ``forged_models.py`` and sealed again. The cases run in worker processes with Python's fault handler and a limit on their
+by ``forged_models.py`` and sealed again. Cases run in worker processes with Python's fault handler and a limit on their
 memory; a case is a number, so `--first 4711 --count 1` runs one again. Modes switch Numba's bounds checking on, or
 its compiler off. Counts are appended to ``benchmarks/results/fuzz_models.jsonl``.
 """

@@ -38,7 +38,7 @@ def rows_of(dataset: str) -> tuple[list[dict[Any, Any]], list[Any]]:
 
         wine = load_wine()
         return [dict(enumerate(row)) for row in wine.data.tolist()], wine.target.tolist()
-    rows = datasets.load(dataset).rows
+    rows = datasets.load(dataset)
     return [x for x, _ in rows], [y for _, y in rows]
 
 

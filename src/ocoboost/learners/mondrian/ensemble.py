@@ -14,7 +14,7 @@ from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade.native import NativeEnsemble, register_forest
 from ocoboost.compiling import IS_COMPILED
 from ocoboost.data.schema import TEXT, Block, Schema
-from ocoboost.learners.mondrian import kernels, layout, state
+from ocoboost.learners.mondrian import kernels, layout, packing, state
 from ocoboost.learners.mondrian.state import NUMBER
 from ocoboost.learners.nominal import NominalNumbers
 
@@ -137,10 +137,10 @@ class MondrianEnsemble(NativeEnsemble):
         state.restore(self, saved, schema, n_classes)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "trees": state.pack(self.trees)}  # a pickle holds what is in use
+        return {**vars(self), "trees": packing.pack(self.trees)}  # a pickle holds what is in use
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
-        vars(self).update(saved, trees=state.unpack(saved["trees"]))
+        vars(self).update(saved, trees=packing.unpack(saved["trees"]))
 
 
 def _zeros(n_learners: int, n_nodes: int, n_classes: int, n_columns: int) -> layout.Trees:
