@@ -59,4 +59,9 @@ def restore(ensemble: StumpEnsemble, saved: dict[str, Any], schema: Schema, n_cl
         setattr(ensemble, name, np.ascontiguousarray(array).copy())
     if np.any(ensemble.n_rows >= MOST_ROWS):
         raise ValueError("invalid stump state: n_rows")
+    # No label can have gained more than the rows had to give, by Cauchy's inequality.
+    most = np.sqrt(ensemble.n_rows.astype(np.float64)) * np.sqrt(ensemble.energy) * (1.0 + 1e-6)
+    for name in ("gains", "totals"):
+        if np.any(np.abs(getattr(ensemble, name)).reshape(n_learners, -1) > most[:, None]):
+            raise ValueError(f"invalid stump state: {name}")
     ensemble.reshaped()
