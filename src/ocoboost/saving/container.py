@@ -26,6 +26,7 @@ import stat
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any, BinaryIO, NamedTuple
@@ -47,6 +48,7 @@ RATIO = 50
 ALLOWANCE = 32 << 20
 MOST_TEXT = 64 << 20  # bytes of JSON
 MOST_VALUES = 4_000_000  # in the JSON: every one becomes a Python object
+MOST_THREADS = 4  # that compress
 _SLICE = 1 << 20
 _DTYPES = ("<f8", "<i8")
 _SHOWN = 600  # characters of what is wrong
@@ -74,7 +76,8 @@ def write(path: str | os.PathLike[str], content: Any) -> None:
     arrays: list[np.ndarray[Any, Any]] = []
     packed = pack(content, arrays)
     arrays = [np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")) for array in arrays]
-    stored = [deflated(array) for array in arrays]
+    with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:  # zlib lets go of Python's lock
+        stored = list(pool.map(deflated, arrays))
     text, header = _header(packed, arrays, stored)
     if not may_unpack(len(header) + sum(array.nbytes for array in arrays), len(text) + sum(map(len, stored))):
         stored = [
