@@ -1,14 +1,14 @@
-"""What can go wrong, by whose fault.
+"""The errors that this package raises.
 
     InvalidParameterError    a constructor argument is out of its range
-    InvalidInputError        a row, label or weight cannot be used; the model is as it was
+    InvalidInputError        a row, label or weight cannot be used; the model is unchanged
     WeakLearnerError         a foreign learner raised in the middle of a row
     BrokenModelError         learning was refused because earlier rows are only partly learned
     ModelFileError           a model cannot be saved, or a file holds none that can be loaded
-    DataFileError            a file of rows cannot be read, or a row of it cannot be used
+    DataFileError            a data file cannot be read, or a row of it cannot be used
 
-The first two are both ``ValueError`` and ``TypeError``, as scikit-learn's own parameter error is: the line between
-a wrong value and a wrong type is not one that a caller should have to know.
+The first two are both ``ValueError`` and ``TypeError``, as scikit-learn's own parameter error is: a caller
+should not have to know which of the two a bad argument is.
 """
 
 from __future__ import annotations
@@ -46,4 +46,4 @@ class ModelFileError(ValueError):
 
 
 class DataFileError(ValueError):
-    """A file of rows cannot be read, or a row of it cannot be used."""
+    """A data file cannot be read, or a row of it cannot be used."""

@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ocoboost.errors import ModelFileError
-
 ALLOWANCE = 32 << 20  # bytes
 
 
@@ -46,11 +44,3 @@ def check_memory(n_bytes: int, n_used: int, max_bytes: float | None) -> None:
     """
     limit = 2 * max_bytes + ALLOWANCE if max_bytes is not None else 16 * ALLOWANCE + 32 * n_used
     require(n_bytes <= limit, f"{n_used:,} bytes would become {n_bytes:,} in memory")
-
-
-def needs_pickle(name: str) -> ModelFileError:
-    """The error for learners that are Python objects."""
-    return ModelFileError(
-        f"{name} cannot be put in a model file, which holds numbers and text but no Python objects. Use pickle, and "
-        "unpickle only what you trust."
-    )
