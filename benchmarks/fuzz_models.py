@@ -166,7 +166,8 @@ def main() -> None:
         return
     total: collections.Counter[str] = collections.Counter()
     started, case, end, peak = time.perf_counter(), options.first, options.first + options.count, 0
-    with tempfile.TemporaryDirectory() as folder:
+    memory = "/dev/shm"  # files are made by the hundred a second
+    with tempfile.TemporaryDirectory(dir=memory if Path(memory).is_dir() else None) as folder:
         save_all(Path(folder))
         while case < end:
             counts, n_tried = run(Path(folder), case, min(options.per_worker, end - case), options.mode)
