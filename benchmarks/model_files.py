@@ -1,12 +1,14 @@
 """How large model files are, and how long they take to write and to read.
 
-    python benchmarks/model_files.py --label "this version"
+    python benchmarks/model_files.py --label after
+    python benchmarks/model_files.py --report
 
 The default model learns all of a dataset and is saved, pickled, and loaded in a process of its own, which reads off its
 resident memory: that before loading is subtracted from the peak while loading. Times are medians, for saving with the
 lowest and the highest of the repeats, and end when the file is forced to disk. Only the public interface is used: with
 PYTHONPATH at the sources of another version, this measures that one. Results are appended to
-``benchmarks/results/model_files.jsonl``.
+``benchmarks/results/model_files.jsonl``; ``--report`` puts them, and those of ``fuzz_models.py``, into
+``docs/model_files.md``.
 """
 
 from __future__ import annotations
@@ -23,11 +25,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import studies
+
 import ocoboost
 from ocoboost.bench import datasets
 from ocoboost.bench.jobs import Store
 
-RESULTS = Path(__file__).resolve().parent / "results"
 MIB = 2**20
 
 
@@ -97,16 +100,65 @@ def measure(dataset: str, repeats: int) -> dict[str, Any]:
     }
 
 
+def sizes_table(records: list[dict[str, Any]]) -> str:
+    """Files of every dataset, before and after."""
+    columns = ("rows of", "commit", "model", "file", "pickle", "save", "load", "loaded model", "peak of loading")
+    rows = [
+        (
+            f"{record['dataset'].capitalize()} ({record['rows']:,})",
+            record["label"],
+            *(f"{record[name]:.1f} MiB" for name in ("model MiB", "file MiB", "pickle MiB")),
+            f"{record['save s']['median']:.2f} s",
+            f"{record['load s']:.2f} s",
+            *(f"{record[name]:.1f} MiB" for name in ("loaded MiB", "peak of loading MiB")),
+        )
+        for record in sorted(records, key=lambda record: (record["dataset"], record["label"] != "before"))
+    ]
+    return studies.table(columns, rows, text=(0, 1))
+
+
+def fuzzing_table(records: list[dict[str, Any]]) -> str:
+    """Counts of mutated files."""
+    names = {"": "compiled", "boundscheck": "with Numba's bounds checking", "nojit": "not compiled"}
+    rows = [
+        (
+            names[mode],
+            *(
+                f"{sum(value for record in chosen for name, value in record.items() if name.endswith(what)):,}"
+                for what in ("count", ": refused", ("learned", "rows refused"), "failures")
+            ),
+            f"{max(record['peak MiB'] for record in chosen)} MiB",
+        )
+        for mode in names
+        if (chosen := [record for record in records if record["mode"] == mode])
+    ]
+    return studies.table(("kernels", "files", "refused", "loaded and learned", "failures", "peak memory"), rows)
+
+
+def report(results: Path) -> None:
+    """Put what was measured into the page."""
+    page = studies.DOCS / "model_files.md"
+    stored = {
+        name: Store(results / f"{name}.jsonl", any_code=True).records() for name in ("model_files", "fuzz_models")
+    }
+    studies.put(page, sizes_table(stored["model_files"]), "sizes")
+    studies.put(page, fuzzing_table(stored["fuzz_models"]), "fuzzing")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--datasets", default="segment,wine")
     parser.add_argument("--label", default="")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--results", type=Path, default=studies.RESULTS)
+    parser.add_argument("--report", action="store_true", help="make the tables instead of measuring")
     parser.add_argument("--trace", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.trace:
         trace_load(options.trace)
+        return
+    if options.report:
+        report(options.results)
         return
     store = Store(options.results / "model_files.jsonl")
     for dataset in options.datasets.split(","):

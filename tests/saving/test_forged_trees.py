@@ -27,15 +27,18 @@ def test_trees_of_very_different_sizes_may_not_swell(tmp_path):
     file = File((tmp_path / "wide.oco").read_bytes())
     names = dict(state(file.header, "learned", "ensemble", "trees")["dict"])
     n = 40_001  # a chain
-    nodes = np.zeros(n, dtype=file.arrays[names["nodes"]["array"]].dtype)
-    nodes["feature"] = np.where(np.arange(n) % 2, -1, 0)
-    nodes["feature"][-1] = -1
-    nodes["left"], nodes["right"] = np.arange(n) + 1, np.arange(n) + 2
-    longer = {"nodes": nodes, "times": np.zeros(n), "class_weight": np.zeros((n, 1))}
-    longer["low_corner"] = np.zeros(n // 2 + 1)
-    for name, first in longer.items():
+    branches = np.zeros(n // 2, dtype=file.arrays[names["branches"]["array"]].dtype)
+    branches["left"], branches["right"] = 2 * np.arange(n // 2) + 1, 2 * np.arange(n // 2) + 2
+    feature = np.where(np.arange(n) % 2, -1, 0)
+    feature[-1] = -1
+    longer = {"feature": feature, "branches": branches, "branch_weights": np.zeros((n // 2, 1))}
+    longer |= {"leaf_weights": np.zeros((n // 2 + 1, 1)), "left_times": np.zeros(n // 2)}
+    longer |= {"low_corner": np.zeros(n // 2 + 1), "right_times": np.zeros(n // 2)}
+    longer["leaves"] = np.zeros(n // 2 + 1, dtype=file.arrays[names["leaves"]["array"]].dtype)
+    for name, first in longer.items():  # in the place of the first tree's one leaf
         place = names[name]["array"]
-        file.arrays[place] = np.concatenate([first.astype(file.arrays[place].dtype), file.arrays[place][1:]])
+        rest = file.arrays[place][1:]
+        file.arrays[place] = np.concatenate([first.astype(rest.dtype), rest])
     file.arrays[names["n_nodes"]["array"]][0] = n
     assert "in memory" in refusal(sealed(file.header, file.arrays), tmp_path)
 
@@ -80,12 +83,13 @@ TREES = {
         "one learner less": ("visible", lambda v: v[1:], "visible"),
     },
     "mondrian": {
-        "a feature outside": ("nodes", put("feature", 0, 10**6), "feature"),
-        "a circle": ("nodes", lambda n: n["left"].__setitem__(0, n["right"][0]), "left and right"),
-        "a child outside": ("nodes", put("left", 0, 10**6), "left and right"),
-        "a share": ("nodes", put("share", 0, 2.0), "share"),
-        "no time": ("times", lambda t: t.__setitem__(0, -1), "time"),
-        "a negative weight": ("class_weight", lambda w: w.__setitem__(0, w[0] ^ -(2**63)), "class_weight"),
+        "a feature outside": ("feature", lambda f: f.__setitem__(0, 10**6), "feature"),
+        "a circle": ("branches", lambda b: b["left"].__setitem__(0, b["right"][0]), "left and right"),
+        "a child outside": ("branches", put("left", 0, 10**6), "left and right"),
+        "one branch less": ("branches", lambda b: b[1:], "branches"),
+        "a share": ("branches", put("share", 0, 2.0), "share"),
+        "no time": ("left_times", lambda t: t.__setitem__(0, np.nan), "time"),
+        "a negative weight": ("branch_weights", lambda w: w.__setitem__(0, w[0] ^ -(2**63)), "class_weight"),
         "a corner outside": ("low_corner", lambda c: c.__setitem__(0, 10**6), "low_corner"),
         "a corner before the first": ("low_corner", lambda c: c.__setitem__(0, -1), "low_corner"),
         "infinite corners": ("corners", lambda c: c.__setitem__(0, np.inf), "corners"),
@@ -107,15 +111,17 @@ def test_forged_trees_are_refused(name, change, request, tmp_path):
 def test_nodes_that_circle_apart_from_the_root_are_refused(mondrian, tmp_path):
     """Every node is the child of exactly one, and yet two of them are each other's."""
 
-    def circle(nodes):
-        branches = np.flatnonzero(nodes["feature"][:20] != -1)  # of the first tree
-        links = {(a, side): nodes[side][a] for a in branches for side in ("left", "right")}
-        inner = [(place, a) for place, a in links.items() if nodes["feature"][a] != -1]
-        place, a = next((place, a) for place, a in inner if any(b == a for (b, _), _ in inner))
-        b = next(b for (above, _), b in inner if above == a)
-        nodes[place[1]][place[0]], nodes["left"][b] = nodes["left"][b], a  # b's child instead of a, and a below b
-
-    assert "left and right" in refusal(forge_array(mondrian, "nodes", circle), tmp_path)
+    file = File(mondrian)
+    trees = state(file.header, "learned", "ensemble", "trees")
+    feature, branches = (file.arrays[entry(trees, name)["array"]] for name in ("feature", "branches"))
+    number = {int(node): place for place, node in enumerate(np.flatnonzero(feature[:20] != -1))}  # of the first tree
+    links = [(a, side, int(branches[side][number[a]])) for a in number for side in ("left", "right")]
+    inner = [link for link in links if link[2] in number]
+    above, side, a = next(link for link in inner if any(other[0] == link[2] for other in inner))
+    b = next(other[2] for other in inner if other[0] == a)
+    # b's left child instead of a, and a below b
+    branches[side][number[above]], branches["left"][number[b]] = branches["left"][number[b]], a
+    assert "left and right" in refusal(sealed(file.header, file.arrays), tmp_path)
 
 
 @pytest.mark.parametrize("name", ["mixture", "hoeffding", "mondrian", "olm"])

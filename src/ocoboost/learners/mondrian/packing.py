@@ -2,8 +2,8 @@
 
 A branch's box is the smallest that holds its children's, and its class weights are the sum of theirs up to rounding;
 siblings were cut off at the same time; a leaf with a single row has a point for a box, which the leaves of other trees
-have as well. So boxes become the leaves' corners, every different one once, and in the place of weights and times is
-the difference in bits from what was expected, nearly always zero in the high bytes. Boxes that do not follow (where
+have as well. So boxes become the leaves' corners, every different one once, and in the place of some numbers is the
+difference in bits from what was expected, nearly always zero in the high bytes. Boxes that do not follow (where
 distances have overflowed, or zeros differ in their signs) are kept as they are: no bit is lost.
 """
 
@@ -17,88 +17,106 @@ from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.compiling import IS_COMPILED, kernel
 from ocoboost.learners.mondrian.layout import HIGH, LEAF, LOW, NODE, Trees
 
-# A node in a packed tree. Times are kept beside, as bits; parents follow from the children.
-KEPT = np.dtype([(name, NODE[name]) for name in NODE.names or () if name not in ("time", "parent")])
+BRANCH_KEPT = np.dtype(
+    [(name, NODE[name]) for name in ("threshold", "gain", "tree_gain", "share", "total", "left", "right")]
+)
+LEAF_KEPT = np.dtype([(name, NODE[name]) for name in ("gain", "tree_gain", "share", "total")])
 
 
 class Packed(NamedTuple):
-    """Trees one after another, nodes in use only."""
+    """Trees one after another, nodes in use only; leaves and branches apart, each in the order of the nodes."""
 
     n_nodes: IntArray  # (n_learners,)
     n_taught: IntArray  # (n_learners,)
     scale: FloatArray  # (n_learners, n_columns)
     has_gaps: IntArray  # (n_learners,)
-    nodes: Any  # (n_nodes,) of KEPT
-    times: IntArray  # (n_nodes,) bits, of a right child without those of the left
-    class_weight: IntArray  # (n_nodes, n_classes) bits, of a branch without those of the sum of its children's
+    feature: IntArray  # (n_nodes,) LEAF, or the column that a branch tests
+    leaves: Any  # (n_leaves,) of LEAF_KEPT
+    branches: Any  # (n_branches,) of BRANCH_KEPT
+    root_times: FloatArray  # (n_learners,)
+    left_times: FloatArray  # (n_branches,) of every branch's left child
+    right_times: IntArray  # (n_branches,) bits, without those of the left
+    leaf_weights: FloatArray  # (n_leaves, n_classes)
+    branch_weights: IntArray  # (n_branches, n_classes) bits, without those of the sum of the children's
     corners: FloatArray  # (n_corners, n_columns) distinct
     low_corner: IntArray  # (n_leaves,) of every leaf
-    wide: IntArray  # leaves, by their number among the leaves, whose high corner is another one
+    wide: IntArray  # leaves whose high corner is another one
     high_corner: IntArray  # (n_wide,)
-    odd: IntArray  # branches, by their number among the nodes, whose box is not that of their children
+    odd: IntArray  # branches whose box is not that of their children
     odd_boxes: FloatArray  # (n_odd, 2, n_columns)
 
 
 def pack(trees: Trees) -> Packed:
     """The nodes in use, without what follows from the others."""
-    n_learners, most = trees.nodes.shape
-    is_node = np.arange(most) < trees.n_nodes[:, None]
-    is_odd, is_wide = np.zeros((2, n_learners, most), dtype=np.bool_)
-    times, weights = trees.nodes["time"].copy().view(np.int64), trees.class_weight.copy().view(np.int64)
-    own, expected = _scratch()
-    bits = trees.boxes.view(np.int64)
-    _mark(trees.nodes, trees.n_nodes, trees.boxes, bits, own, expected, is_odd, is_wide)
-    _reduce(trees.nodes, trees.n_nodes, trees.class_weight, own, expected, times, weights)
-    nodes = np.empty(int(trees.n_nodes.sum()), dtype=KEPT)
-    for name in KEPT.names or ():
-        nodes[name] = trees.nodes[name][is_node]
-    leaves = is_node & (trees.nodes["feature"] == LEAF)
-    corners, number = _distinct(np.concatenate([trees.boxes[leaves, LOW], trees.boxes[is_wide, HIGH]]))
-    n_leaves = int(leaves.sum())
+    nodes, weights = trees.nodes, trees.class_weight
+    is_node = np.arange(nodes.shape[1]) < trees.n_nodes[:, None]
+    is_leaf, is_branch = is_node & (nodes["feature"] == LEAF), is_node & (nodes["feature"] != LEAF)
+    branches, leaves = _gathered(nodes, is_branch, BRANCH_KEPT), _gathered(nodes, is_leaf, LEAF_KEPT)
+    tree = np.nonzero(is_branch)[0]
+    left, right = (tree, branches["left"]), (tree, branches["right"])
+    left_times = nodes["time"][left]
+    is_odd, is_wide = np.zeros((2, *nodes.shape), dtype=np.bool_)
+    _mark(nodes, trees.n_nodes, trees.boxes, trees.boxes.view(np.int64), *_scratch(), is_odd, is_wide)
+    corners, number = _distinct(np.concatenate([trees.boxes[is_leaf, LOW], trees.boxes[is_wide, HIGH]]))
     return Packed(
-        trees.n_nodes.copy(),
-        trees.n_taught.copy(),
-        trees.scale.copy(),
-        trees.has_gaps.copy(),
-        nodes,
-        times[is_node],
-        weights[is_node],
-        corners,
-        number[:n_leaves],
-        np.flatnonzero(is_wide[leaves]),
-        number[n_leaves:],
-        np.flatnonzero(is_odd[is_node]),
-        trees.boxes[is_odd],
+        n_nodes=trees.n_nodes.copy(),
+        n_taught=trees.n_taught.copy(),
+        scale=trees.scale.copy(),
+        has_gaps=trees.has_gaps.copy(),
+        feature=nodes["feature"][is_node],
+        leaves=leaves,
+        branches=branches,
+        root_times=nodes["time"][:, 0].copy(),
+        left_times=left_times,
+        right_times=nodes["time"][right].view(np.int64) ^ left_times.view(np.int64),
+        leaf_weights=weights[is_leaf],
+        branch_weights=weights[is_branch].view(np.int64) ^ (weights[left] + weights[right]).view(np.int64),
+        corners=corners,
+        low_corner=number[: len(leaves)],
+        wide=np.flatnonzero(is_wide[is_leaf]),
+        high_corner=number[len(leaves) :],
+        odd=np.flatnonzero(is_odd[is_branch]),
+        odd_boxes=trees.boxes[is_odd],
     )
 
 
 def unpack(packed: Packed) -> Trees:
     """Trees in arrays that are full. Their links must be sound: nobody looks at them again."""
-    n_learners, most = len(packed.n_nodes), int(packed.n_nodes.max())
-    is_node = np.arange(most) < packed.n_nodes[:, None]
-    nodes = np.zeros((n_learners, most), dtype=NODE)
-    for name in KEPT.names or ():
-        nodes[name][is_node] = packed.nodes[name]
-    nodes = nodes if IS_COMPILED else nodes.view(np.recarray)
-    nodes["time"][is_node] = packed.times.view(np.float64)
-    weights = np.zeros((n_learners, most, packed.class_weight.shape[1]))
-    weights[is_node] = packed.class_weight.view(np.float64)
-    boxes = np.full((n_learners, most, 2, packed.corners.shape[1]), np.nan)
-    is_leaf = is_node & (nodes["feature"] == LEAF)
+    shape = len(packed.n_nodes), int(packed.n_nodes.max())
+    is_node = np.arange(shape[1]) < packed.n_nodes[:, None]
+    nodes = np.zeros(shape, dtype=NODE)
+    nodes["feature"][is_node] = packed.feature
+    is_leaf, is_branch = is_node & (nodes["feature"] == LEAF), is_node & (nodes["feature"] != LEAF)
+    for place, kept in ((is_leaf, packed.leaves), (is_branch, packed.branches)):
+        for name in kept.dtype.names:
+            nodes[name][place] = kept[name]
+    tree, node = np.nonzero(is_branch)
+    left, right = (tree, packed.branches["left"]), (tree, packed.branches["right"])
+    nodes["parent"][:, 0] = -1
+    nodes["parent"][left] = nodes["parent"][right] = node
+    nodes["time"][:, 0] = packed.root_times
+    nodes["time"][left] = packed.left_times
+    nodes["time"][right] = (packed.right_times ^ packed.left_times.view(np.int64)).view(np.float64)
+    weights = np.zeros((*shape, packed.leaf_weights.shape[1]))
+    weights[is_leaf], weights[is_branch] = packed.leaf_weights, packed.branch_weights.view(np.float64)
+    boxes = np.full((*shape, 2, packed.corners.shape[1]), np.nan)
     high_corner = packed.low_corner.copy()
     high_corner[packed.wide] = packed.high_corner
-    boxes[is_leaf, LOW] = packed.corners[packed.low_corner]
-    boxes[is_leaf, HIGH] = packed.corners[high_corner]
-    is_odd = np.zeros((n_learners, most), dtype=np.bool_)
-    is_odd[is_node] = np.isin(np.arange(len(packed.nodes)), packed.odd)
+    boxes[is_leaf, LOW], boxes[is_leaf, HIGH] = packed.corners[packed.low_corner], packed.corners[high_corner]
+    is_odd = np.zeros(shape, dtype=np.bool_)
+    is_odd[tree[packed.odd], node[packed.odd]] = True
     boxes[is_odd] = packed.odd_boxes
-    times = np.ascontiguousarray(nodes["time"]).view(np.int64)
-    nodes["parent"] = -1
-    _expand(nodes, weights, boxes, is_odd, *_scratch(), times, weights.view(np.int64))
-    nodes["parent"][~is_node] = 0
-    nodes["time"] = times.view(np.float64)
-    arrays = packed.n_nodes, packed.n_taught, nodes, weights, boxes, packed.scale, packed.has_gaps
-    return Trees(*arrays)
+    nodes = nodes if IS_COMPILED else nodes.view(np.recarray)
+    _expand(nodes, weights, weights.view(np.int64), boxes, is_odd, *_scratch())
+    return Trees(packed.n_nodes, packed.n_taught, nodes, weights, boxes, packed.scale, packed.has_gaps)
+
+
+def _gathered(nodes: Any, places: Any, kept: np.dtype[Any]) -> Any:
+    """Some fields of some nodes."""
+    gathered = np.empty(int(places.sum()), dtype=kept)
+    for name in kept.names or ():
+        gathered[name] = nodes[name][places]
+    return gathered
 
 
 @kernel
@@ -142,50 +160,27 @@ def _mark(
 
 
 @kernel
-def _reduce(
-    nodes: Any,
-    n_nodes: IntArray,
-    class_weight: FloatArray,
-    own: FloatArray,
-    expected: IntArray,
-    times: IntArray,
-    weights: IntArray,
-) -> None:
-    """Take from the bits of times and weights those that are expected."""
-    for tree in range(n_nodes.size):
-        for node in range(n_nodes[tree]):
-            if nodes[tree, node].feature != LEAF:
-                left, right = int(nodes[tree, node].left), int(nodes[tree, node].right)
-                times[tree, right] ^= times[tree, left]
-                for c in range(class_weight.shape[2]):
-                    own[0] = class_weight[tree, left, c] + class_weight[tree, right, c]
-                    weights[tree, node, c] ^= expected[0]
-
-
-@kernel
 def _expand(
     nodes: Any,
     class_weight: FloatArray,
+    weights: IntArray,
     boxes: FloatArray,
     is_odd: Any,
     own: FloatArray,
     expected: IntArray,
-    times: IntArray,
-    weights: IntArray,
 ) -> None:
-    """Undo both, from the leaves up: a walk that comes to every branch from above, from the left and from the right."""
+    """The weights (bits in ``weights``) and boxes of branches, from the leaves up.
+
+    The walk comes to every branch three times: from above, from its left child and from its right one.
+    """
     for tree in range(nodes.shape[0]):
         node, before = 0, -1
         while node >= 0:
             above = int(nodes[tree, node].parent)
+            left, right = int(nodes[tree, node].left), int(nodes[tree, node].right)
             if nodes[tree, node].feature == LEAF:
                 node, before = above, node
-                continue
-            left, right = int(nodes[tree, node].left), int(nodes[tree, node].right)
-            if before == above:
-                nodes[tree, left].parent = node
-                nodes[tree, right].parent = node
-                times[tree, right] ^= times[tree, left]
+            elif before == above:
                 node, before = left, node
             elif before == left:
                 node, before = right, node

@@ -14,7 +14,7 @@ from ocoboost.arrays import MOST_ROWS, IntArray
 from ocoboost.data.schema import Schema
 from ocoboost.learners.checked import check_array, check_memory, length, require, whole
 from ocoboost.learners.mondrian import layout
-from ocoboost.learners.mondrian.packing import KEPT, Packed, pack, unpack
+from ocoboost.learners.mondrian.packing import BRANCH_KEPT, LEAF_KEPT, Packed, pack, unpack
 from ocoboost.learners.nominal import NUMBERS, codes_of_columns
 
 if TYPE_CHECKING:
@@ -46,9 +46,12 @@ def restore(ensemble: MondrianEnsemble, state: dict[str, Any], schema: Schema, n
     require(isinstance(state["trees"], dict) and set(state["trees"]) == set(Packed._fields), "trees")
     packed = Packed(**state.pop("trees"))
     _check_shapes(ensemble, packed, n_classes)
-    ends = np.cumsum(packed.n_nodes)
-    for first, end in zip(ends - packed.n_nodes, ends, strict=True):
-        _check_tree(packed.nodes[first:end], columns.size)
+    nodes, branches = np.cumsum(packed.n_nodes), np.cumsum(packed.feature != layout.LEAF)
+    first, first_branch = 0, 0
+    for end in nodes.tolist():
+        end_branch = int(branches[end - 1])
+        _check_tree(packed.feature[first:end], packed.branches[first_branch:end_branch], columns.size)
+        first, first_branch = end, end_branch
     _check_corners(packed)
     trees = unpack(packed)
     _check_numbers(trees)
@@ -70,20 +73,25 @@ def _check_places(columns: Any, codes: Any, n_codes: list[int | None]) -> None:
 def _check_shapes(ensemble: MondrianEnsemble, packed: Packed, n_classes: int) -> None:
     """Raise unless all arrays have the sizes that follow from the trees' and the places'."""
     n_learners, n_places = len(ensemble.trees.n_nodes), ensemble.columns.size
-    n_nodes = length(packed.nodes, 0)
-    n_seen = whole(length(packed.class_weight, 1), 1, max(1, n_classes), "n_classes")
-    check_array(packed.nodes, KEPT, (n_nodes,), "nodes")
+    n_nodes = length(packed.feature, 0)
+    n_seen = whole(length(packed.leaf_weights, 1), 1, max(1, n_classes), "n_classes")
+    check_array(packed.feature, np.int64, (n_nodes,), "feature")
     check_array(packed.n_nodes, np.int64, (n_learners,), "n_nodes")
     sizes = packed.n_nodes.tolist()
     require(min(sizes) >= 1 and sum(sizes) == n_nodes, "n_nodes")
-    n_leaves = int((packed.nodes["feature"] == layout.LEAF).sum())
+    n_leaves = int((packed.feature == layout.LEAF).sum())
     n_wide, n_odd = length(packed.wide, 0), length(packed.odd, 0)
     shapes: dict[str, tuple[Any, tuple[int, ...]]] = {
         "n_taught": (np.int64, (n_learners,)),
         "has_gaps": (np.int64, (n_learners,)),
         "scale": (np.float64, (n_learners, n_places)),
-        "times": (np.int64, (n_nodes,)),
-        "class_weight": (np.int64, (n_nodes, n_seen)),
+        "leaves": (LEAF_KEPT, (n_leaves,)),
+        "branches": (BRANCH_KEPT, (n_nodes - n_leaves,)),
+        "root_times": (np.float64, (n_learners,)),
+        "left_times": (np.float64, (n_nodes - n_leaves,)),
+        "right_times": (np.int64, (n_nodes - n_leaves,)),
+        "leaf_weights": (np.float64, (n_leaves, n_seen)),
+        "branch_weights": (np.int64, (n_nodes - n_leaves, n_seen)),
         "corners": (np.float64, (length(packed.corners, 0), n_places)),
         "low_corner": (np.int64, (n_leaves,)),
         "wide": (np.int64, (n_wide,)),
@@ -97,18 +105,17 @@ def _check_shapes(ensemble: MondrianEnsemble, packed: Packed, n_classes: int) ->
     check_memory(n_learners * max(sizes) * per_node, n_nodes * per_node, ensemble.max_bytes)
 
 
-def _check_tree(nodes: Any, n_places: int) -> None:
+def _check_tree(feature: IntArray, branches: Any, n_places: int) -> None:
     """Raise if anything in a tree's nodes could lead a kernel out of an array, or round in a circle."""
-    feature, n = nodes["feature"], len(nodes)
+    n = len(feature)
     require(np.all((feature >= layout.LEAF) & (feature < n_places)), "feature")
-    branches = np.flatnonzero(feature != layout.LEAF)
-    left, right = nodes["left"][branches], nodes["right"][branches]
+    left, right = branches["left"], branches["right"]
     # Every node but the root is the child of exactly one: a walk down from the root meets no node twice.
     require(np.array_equal(np.sort(np.concatenate([left, right])), np.arange(1, n)), "left and right")
     # And all are below the root: those that are not would go round in circles of their own. Following the parents, two
     # steps at a time, then four, and so on, every node comes to it.
     above: IntArray = np.zeros(n, dtype=np.int64)
-    above[left], above[right] = branches, branches
+    above[left] = above[right] = np.flatnonzero(feature != layout.LEAF)
     for _ in range(n.bit_length()):
         above = above[above]
     require(not np.any(above), "left and right")
@@ -116,13 +123,12 @@ def _check_tree(nodes: Any, n_places: int) -> None:
 
 def _check_corners(packed: Packed) -> None:
     """Raise unless every corner, leaf and branch that is named exists."""
-    n_corners, n_leaves, n_nodes = len(packed.corners), len(packed.low_corner), len(packed.nodes)
-    for name, most in {"low_corner": n_corners, "high_corner": n_corners, "wide": n_leaves, "odd": n_nodes}.items():
+    n_corners, n_leaves, n_branches = len(packed.corners), len(packed.leaves), len(packed.branches)
+    for name, most in {"low_corner": n_corners, "high_corner": n_corners, "wide": n_leaves, "odd": n_branches}.items():
         places = getattr(packed, name)
         require(np.all((places >= 0) & (places < most)), name)
     for name in ("wide", "odd"):
         require(np.all(np.diff(getattr(packed, name)) > 0), name)
-    require(np.all(packed.nodes["feature"][packed.odd] != layout.LEAF), "odd")
     require(not np.any(np.isinf(packed.corners)) and not np.any(np.isinf(packed.odd_boxes)), "corners")
 
 
