@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from model_files import bits
 from ocoboost.online.mixture import Mixture
 
 PROBES = [{}, {"a": 0.5}, {"a": -2, "b": 1.0, "c": "red"}, {"c": "violet", "d": 3}]
@@ -30,7 +31,7 @@ def learned(model, probes=PROBES):
 def state_of_learners(ensemble):
     if hasattr(ensemble, "learners"):
         return [vars(learner) for learner in ensemble.learners]
-    return [array.tobytes() for array in ensemble.trees]
+    return bits(ensemble.state())  # whatever the size of its arrays
 
 
 def row_by_row(model, stream):

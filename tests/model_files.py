@@ -30,23 +30,26 @@ PROBES: list[dict[str, Any]] = [{}, {"a": 0.5}, {"a": -2, "b": 1.0, "c": "red"},
 
 
 def knowledge(model: Any) -> Any:
-    """All that a model has learned, read off its arrays, and what it says with it."""
+    """All that a model has learned, whatever the size of its arrays, and what it says with it."""
     state = model.state_
-    engine, cascades = state.engine, state.engine.cascades
     return (
         [(type(label), label) for label in state.labels.known],
         [(type(name), name, kind) for name, kind in state.schema.kinds.items()],
-        state.schema.categories,
-        (state.n_rows, state.seed, state.schema.version),
-        (engine.weights.tobytes(), engine.n_rows) if hasattr(engine, "weights") else None,
-        [[array.tobytes() for array in cascade.ensemble.trees] for cascade in cascades],
-        [
-            [getattr(cascade.cells, name, np.zeros(0)).tobytes() for name in ("alphas", "mistakes")]
-            for cascade in cascades
-        ],
+        bits(state.schema.state()),
+        (state.n_rows, state.seed),
+        bits(state.engine.state()),
         [model.predict_proba_one(x) for x in PROBES],
         [model.sample_one(x) for x in PROBES],
     )
+
+
+def bits(value: Any) -> Any:
+    """A state as something that == compares to the bit."""
+    if isinstance(value, dict):
+        return [(name, bits(item)) for name, item in value.items()]
+    if isinstance(value, list):
+        return [bits(item) for item in value]
+    return (value.dtype.descr, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
 
 
 def taught(model: Any, stream: Iterable[tuple[dict[str, Any], Any, float]]) -> Any:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 
+MOST_ROWS = 2**53  # that anything can have learned; kernels double and add to such counts
+
 
 def checked_like(array: Any, other: FloatArray, name: str) -> FloatArray:
     """An array from a file, if it has the type and shape of ``other`` and holds finite numbers only."""
@@ -22,6 +24,6 @@ def checked_like(array: Any, other: FloatArray, name: str) -> FloatArray:
 
 def checked_count(value: Any, name: str) -> int:
     """A count from a file."""
-    if type(value) is not int or not 0 <= value < 2**62:
+    if type(value) is not int or not 0 <= value < MOST_ROWS:
         raise ValueError(f"invalid {name}: {value!r}")
     return value

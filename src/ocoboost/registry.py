@@ -72,8 +72,9 @@ def models(*protocols: str) -> list[Model]:
 
 
 def find(name: str) -> Model | None:
-    """The model with this key or class name."""
-    return next((model for model in models() if name in (model.key, model.name)), None)
+    """The model with this key or class name. Ours come first, so that nobody looks through every package for them."""
+    known = next((model for model in (*OURS, *_registered) if name in (model.key, model.name)), None)
+    return known or next((model for model in models() if name in (model.key, model.name)), None)
 
 
 def _from_entry_point(point: EntryPoint) -> Model:

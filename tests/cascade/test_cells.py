@@ -68,10 +68,10 @@ def test_a_pickle_leaves_out_what_can_be_worked_out_again(kind):
 def test_state_goes_out_and_in(kind):
     cells, other = KINDS[kind](), KINDS[kind]()
     for array in cells.state().values():
-        array[:] = np.arange(N_LEARNERS)
+        array[:] = np.arange(N_LEARNERS) / 2
     other.restore(cells.state())
     assert {name: array.tolist() for name, array in other.state().items()} == {
-        name: list(range(N_LEARNERS)) for name in cells.state()
+        name: [learner / 2 for learner in range(N_LEARNERS)] for name in cells.state()
     }
     assert all(np.shares_memory(array, getattr(other.choices(3), name)) for name, array in other.state().items())
 
@@ -84,7 +84,14 @@ def test_cells_that_learn_nothing_take_no_state(kind):
 
 @pytest.mark.parametrize("name", ["alphas", "mistakes"])
 @pytest.mark.parametrize(
-    "wrong", [np.zeros(3), np.zeros(N_LEARNERS, dtype=np.float32), np.full(N_LEARNERS, np.nan), [0.0] * N_LEARNERS]
+    "wrong",
+    [
+        np.zeros(3),
+        np.zeros(N_LEARNERS, dtype=np.float32),
+        np.full(N_LEARNERS, np.nan),
+        np.full(N_LEARNERS, -2.1),
+        [0.0] * N_LEARNERS,
+    ],
 )
 def test_a_state_that_cannot_have_been_learned_is_refused(name, wrong):
     cells = KINDS["olm"]()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import enum
 import json
 import pickle
@@ -16,6 +17,7 @@ from river import tree
 
 import ocoboost
 from model_files import MODELS, knowledge, long_stream, taught
+from ocoboost.bench.datasets import load
 from ocoboost.errors import BrokenModelError, ModelFileError
 from ocoboost.saving.values import pack, unpack
 from strategies import streams
@@ -55,6 +57,41 @@ def test_grown_trees_come_back_in_another_process(name, tmp_path):
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
     assert knowledge(ocoboost.load(tmp_path / "done.oco")) == knowledge(taught(model, stream[300:]))
+
+
+@pytest.mark.parametrize("name", ["mixture", "hoeffding", "mondrian"])
+def test_a_file_does_not_depend_on_how_large_the_arrays_have_grown(name, tmp_path):
+    model = taught(MODELS[name](seed=3), list(long_stream(100)))
+    ocoboost.save(model, tmp_path / "model.oco")
+    for cascade in model.state_.engine.cascades:
+        for _ in range(3):
+            cascade.ensemble.grow()
+    ocoboost.save(model, tmp_path / "grown.oco")
+    assert (tmp_path / "grown.oco").read_bytes() == (tmp_path / "model.oco").read_bytes()
+    assert ocoboost.load(tmp_path / "model.oco").memory_usage_ < model.memory_usage_
+
+
+@pytest.mark.parametrize("name", MODELS)
+@settings(max_examples=8)
+@given(stream=streams(), data=st.data())
+def test_a_pickle_holds_what_is_used_and_resumes_bit_identically(name, stream, data):
+    half = data.draw(st.integers(1, len(stream)))
+    model = taught(MODELS[name](seed=5), stream[:half])
+    for back in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert knowledge(back) == knowledge(model)
+        assert back.memory_usage_ <= model.memory_usage_
+        assert knowledge(taught(back, stream[half:])) == knowledge(taught(copy.deepcopy(model), stream[half:]))
+
+
+@pytest.mark.slow
+def test_the_default_after_all_of_segment_is_a_small_file(tmp_path):
+    """331 MB before files held only what is used; see `benchmarks/model_files.py` for times."""
+    rows = load("segment")
+    model = ocoboost.OnlineBoostClassifier(seed=1)
+    model.learn_many([x for x, _ in rows], [y for _, y in rows])
+    ocoboost.save(model, tmp_path / "model.oco")
+    assert (tmp_path / "model.oco").stat().st_size <= 20e6
+    assert knowledge(ocoboost.load(tmp_path / "model.oco")) == knowledge(model)
 
 
 LABELS = ["1", 1, 2.5, True, (1, "a"), b"x", "", "naïve", "\ud800", frozenset({1, 2}), 10**30]

@@ -213,3 +213,7 @@ class OLM(Weighting[Logistic, Scores]):
     def restore(self, state: dict[str, Any]) -> None:
         self.alphas[:] = checked_like(state["alphas"], self.alphas, "alphas")
         self.mistakes[:] = checked_like(state["mistakes"], self.mistakes, "mistakes")
+        if np.any(np.abs(self.alphas) > LARGEST_ALPHA):
+            raise ValueError("invalid alphas: out of their range")
+        if np.any((self.mistakes < 0.0) | (self.mistakes > MOST_MISTAKES)):
+            raise ValueError("invalid mistakes: out of their range")

@@ -281,6 +281,8 @@ class Schema:
         self.others = dict.fromkeys(saved["others"])
         if not self.others.keys() <= self.categories.keys() or sum(map(self.n_codes, self.categories)) > 2 * MOST_CODES:
             raise ValueError("invalid categories")
+        if any(kind == TEXT and name not in self.categories for name, kind in self.kinds.items()):
+            raise ValueError("a column of text without categories")
         self._restore_columns([Column(name, group) for name, group in saved["columns"]])
         for name, counts in self.statistics.items():
             counts.restore(saved["statistics"][name])

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+ALLOWANCE = 32 << 20  # bytes
+
 
 def require(condition: Any, name: str) -> None:
     """Raise unless ``condition`` holds of the field called ``name``."""
@@ -35,8 +37,10 @@ def check_array(array: Any, dtype: Any, shape: tuple[int, ...], name: str) -> No
     require(isinstance(array, np.ndarray) and array.dtype == dtype and array.shape == shape, name)
 
 
-def as_trees(kind: Any, arrays: Any) -> Any:
-    """The named tuple ``kind`` of the arrays in a dict."""
-    require(isinstance(arrays, dict) and set(arrays) == set(kind._fields), "trees")
-    require(all(isinstance(array, np.ndarray) for array in arrays.values()), "trees")
-    return kind(**arrays)
+def check_memory(n_bytes: int, n_used: int, max_bytes: float | None) -> None:
+    """Raise if trees of very different sizes, side by side in arrays, would take much more than what they use.
+
+    They do where few of many learners are taught, and a model with a limit has kept to it.
+    """
+    limit = 2 * max_bytes + ALLOWANCE if max_bytes is not None else 16 * ALLOWANCE + 32 * n_used
+    require(n_bytes <= limit, f"{n_used:,} bytes would become {n_bytes:,} in memory")

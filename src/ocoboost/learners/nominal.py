@@ -14,6 +14,8 @@ from ocoboost.data.schema import OWN, TEXT, Block, Schema
 from ocoboost.data.text import MOST_CATEGORIES
 from ocoboost.learners.checked import require
 
+NUMBERS = -1  # in place of a number of codes
+
 
 class NominalNumbers:
     """The category codes of columns of numbers, in order of appearance."""
@@ -53,7 +55,23 @@ class NominalNumbers:
 
     def restore(self, state: dict[Any, list[float]], schema: Schema) -> None:
         """Take back what ``state`` gave; raises ``ValueError`` for an invalid state."""
+        require(isinstance(state, dict), "nominal")
         for name, values in state.items():
-            require(name in self.names and name in schema.kinds and all(type(v) is float for v in values), "nominal")
+            require(name in self.names and schema.kinds.get(name, TEXT) != TEXT, "nominal")
+            require(isinstance(values, list) and all(type(value) is float for value in values), "nominal")
             self.codes[name] = {value: code for code, value in enumerate(values)}
             require(len(self.codes[name]) == len(values) <= MOST_CATEGORIES + 1, "nominal")
+
+
+def codes_of_columns(schema: Schema, nominal: NominalNumbers) -> list[int | None]:
+    """How many codes each column has: NUMBERS if it is read as numbers, None if its kind did not show yet."""
+    n_codes: list[int | None] = []
+    for column in schema.columns:
+        kind = schema.kind_of(column)
+        if kind == TEXT:
+            n_codes.append(schema.n_codes(column.name))
+        elif kind is not None and column.group == OWN and nominal.has(column.name):
+            n_codes.append(nominal.n_codes)
+        else:
+            n_codes.append(None if kind is None else NUMBERS)
+    return n_codes

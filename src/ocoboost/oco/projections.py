@@ -34,6 +34,10 @@ def project_row(point: FloatArray, out: FloatArray) -> None:
                 n_above += 1
         if n_above >= n_active:  # equal in exact arithmetic; rounding at a tie may let one back in
             break
+        if n_above == 0:  # no number among the coordinates: all alike
+            for j in range(point.size):
+                out[j] = 1.0 / point.size
+            return
         n_active = n_above
         threshold = (total - 1.0) / n_active
     for j in range(point.size):

@@ -160,6 +160,8 @@ class Mixture:
 
     def restore(self, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
         self.weights[:] = checked_like(saved["weights"], self.weights, "weights of the mixture")
+        if np.any(self.weights < 0.0) or abs(self.weights.sum() - 1.0) > 1e-6:
+            raise ValueError("invalid weights of the mixture: not a distribution")
         self.n_rows = checked_count(saved["n_rows"], "number of rows of the mixture")
         for cascade, member in zip(self.cascades, saved["members"], strict=True):
             cascade.restore(member, schema, n_classes)

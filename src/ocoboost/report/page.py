@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ocoboost.report import palette
+from ocoboost.writing import replacing
 
 PACKAGES = ("ocoboost", "numpy", "numba", "river", "scikit-learn")
 
@@ -103,9 +104,9 @@ def _spoken(svg: str, alt: str) -> Any:
 def write(page: Page, path: Path) -> None:
     """Render the page into a file, atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".part")
-    temporary.write_text(render(page), encoding="utf-8")
-    temporary.replace(path)
+    html = render(page).encode()
+    with replacing(path) as file:
+        file.write(html)
 
 
 def markdown(sections: Sequence[Section], figures: Path, link: str) -> str:

@@ -12,9 +12,10 @@ from typing import Any
 
 from ocoboost import registry
 from ocoboost.arrays import checked_count
-from ocoboost.data.labels import Labels
-from ocoboost.errors import InvalidParameterError, ModelFileError
+from ocoboost.data.labels import Labels, as_label
+from ocoboost.errors import ModelFileError
 from ocoboost.saving import container
+from ocoboost.saving.limits import check_described, check_sizes
 from ocoboost.stream.protocol import StreamClassifier
 from ocoboost.stream.state import State
 
@@ -22,10 +23,10 @@ from ocoboost.stream.state import State
 def save(model: StreamClassifier, path: str | os.PathLike[str]) -> None:
     """Write a model, with everything that it has learned, to a file.
 
-    The file holds numbers and text only, and `load` executes nothing in it. It is written under a temporary name,
-    forced to disk and then renamed, so that there is a complete file at any moment. A loaded model predicts and
-    resumes learning bit-identically (an account of the regret is not kept). Boosters of River or scikit-learn
-    learners hold Python objects and cannot be saved like this: use pickle.
+    The file holds numbers and text only, and `load` executes nothing in it. It is written beside its place, forced to
+    disk and then renamed, so that there is a complete file at any moment, whoever else saves there. A loaded model
+    predicts and resumes learning bit-identically (an account of the regret is not kept). Boosters of River or
+    scikit-learn learners hold Python objects and cannot be saved like this: use pickle.
 
     >>> import os, tempfile
     >>> import ocoboost
@@ -71,29 +72,47 @@ def write_model(model: StreamClassifier, path: str | os.PathLike[str], notes: An
 
 
 def read_model(path: str | os.PathLike[str], n_jobs: int | None = None) -> tuple[StreamClassifier, Any]:
-    """The model in a file, to run on ``n_jobs`` threads if that is given, and its notes."""
-    content = container.read(path)
-    try:
-        model = _make(content["classifier"])
+    """The model in a file, to run on ``n_jobs`` threads if that is given, and its notes.
+
+    What the file declares is checked, and a fresh model made of it, before any of its arrays is unpacked.
+    """
+    with container.opened(path) as file:
+        model, state = _prepare(file.declared, file.n_bytes)
         if n_jobs is not None:
             model.n_jobs = n_jobs
-        saved = content["state"]
-        if saved is not None:
-            state = model.fresh_state(saved["seed"])
-            if state.engine.settings() != saved["settings"]:
-                raise ModelFileError(
-                    f"{path}: its settings are not those that this version of ocoboost derives from its parameters; "
-                    "load it with the version that saved it."
-                )
-            _restore(state, saved)
+        content = file.unpacked()
+        if state is not None:
+            _restore(state, content["state"])
             model.state_ = state
-    except InvalidParameterError as error:
-        raise ModelFileError(f"{path}: has invalid parameters ({error}).") from error
-    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, MemoryError) as error:
-        if isinstance(error, ModelFileError):
-            raise ModelFileError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
-        raise ModelFileError(f"{path}: holds a state that no model can have learned ({error}).") from error
-    return model, content["notes"]
+        return model, content["notes"]
+
+
+def _prepare(declared: Any, n_bytes: int) -> tuple[Any, State | None]:
+    """The model without what it has learned, and a fresh state to put that in, if it has learned anything."""
+    if not isinstance(declared, dict) or set(declared) != {"classifier", "state", "notes"}:
+        raise ModelFileError("does not hold a model, its state and notes.")
+    described, saved, notes = declared["classifier"], declared["state"], declared["notes"]
+    if notes is not None and not (isinstance(notes, dict) and all(isinstance(name, str) for name in notes)):
+        raise ModelFileError(f"has notes that are a {type(notes).__name__}, not named values.")
+    if saved is None:
+        model = _make(described)
+        model.check_parameters()
+        return model, None
+    if not isinstance(saved, dict) or set(saved) != set(_LEARNED) or not isinstance(saved["settings"], list):
+        raise ModelFileError("has an incomplete state.")
+    _check(described)
+    check_sizes(described, len(saved["settings"]), n_bytes)
+    model = _make(described)
+    model.check_parameters()
+    if type(saved["seed"]) is not int or not 0 <= saved["seed"] < 2**64:
+        raise ModelFileError(f"has an invalid seed: {saved['seed']!r}.")
+    state = model.fresh_state(saved["seed"])
+    if state.engine.settings() != saved["settings"]:
+        raise ModelFileError(
+            "its settings are not those that this version of ocoboost derives from its parameters; load it with the "
+            "version that saved it."
+        )
+    return model, state
 
 
 # -- parameters --------------------------------------------------------------------------------------------------------
@@ -131,18 +150,34 @@ def _find(name: str, kind: type | None = None) -> registry.Model:
     )
 
 
-def _make(described: dict[str, Any]) -> Any:
+def _check(described: Any) -> None:
+    """Raise for a description that no saved model has."""
+    check_described(described)
+    learner = described["parameters"].get("learner")
+    if isinstance(learner, dict):
+        check_described(learner)
+        if isinstance(learner["parameters"].get("learner"), dict):
+            raise ModelFileError("holds a booster of boosters.")
+
+
+def _make(described: Any) -> Any:
     """A fresh classifier; only registered ones can be made."""
+    _check(described)
     parameters = dict(described["parameters"])
     if isinstance(parameters.get("learner"), dict):
         learner = parameters["learner"]
         if _find(learner["class"]).protocol != registry.LEARNER:
             raise ValueError(f"{learner['class']} is not a weak learner")
         parameters["learner"] = _make(learner)
-    return _find(described["class"]).load()(**parameters)
+    model = _find(described["class"]).load()
+    if set(parameters) != set(inspect.signature(model).parameters):
+        raise ModelFileError(f"has other parameters than a {described['class']} of this version of ocoboost.")
+    return model(**parameters)
 
 
 # -- learned state -----------------------------------------------------------------------------------------------------
+
+_LEARNED = ("seed", "n_rows", "labels", "schema", "settings", "learned")
 
 
 def _learned(state: State) -> dict[str, Any]:
@@ -164,9 +199,11 @@ def _restore(state: State, saved: dict[str, Any]) -> None:
 
 
 def _restore_labels(labels: Labels, known: list[Any]) -> None:
+    if not isinstance(known, list):
+        raise ValueError("the labels are not a list")
     if known[: len(labels)] != labels.known or (labels.closed and len(known) > len(labels)):
         raise ValueError("the labels do not match the parameter classes")
-    for label in known[len(labels) :]:
-        labels.add(label)
+    for number, label in enumerate(known[len(labels) :], start=len(labels)):
+        labels.add(as_label(label, f"label {number}"))
     if len(set(labels.known)) < len(labels):
         raise ValueError("duplicate label")

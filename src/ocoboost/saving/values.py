@@ -46,15 +46,25 @@ def pack(value: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:  # noqa: PLR091
     )
 
 
-def unpack(packed: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:  # noqa: PLR0911
-    """The value that was packed; raises ``ValueError`` or ``TypeError`` for anything that ``pack`` does not make."""
+def unpack(packed: Any, arrays: list[Any]) -> Any:  # noqa: PLR0911
+    """The value that was packed; raises ``ValueError`` or ``TypeError`` for anything that ``pack`` does not make.
+
+    An array is in one place only: it is taken from ``arrays``, and None is left there.
+    """
     if isinstance(packed, list):
         return [unpack(item, arrays) for item in packed]
     if not isinstance(packed, dict):
+        if isinstance(packed, float) and not math.isfinite(packed):
+            raise ValueError(f"{packed} is no number that JSON can hold")
         return packed
+    if len(packed) != 1:
+        raise ValueError("an object must have one key, its type")
     ((kind, content),) = packed.items()
     if kind == "dict":
-        return {unpack(key, arrays): unpack(item, arrays) for key, item in content}
+        unpacked = {unpack(key, arrays): unpack(item, arrays) for key, item in content}
+        if len(unpacked) < len(content):
+            raise ValueError("duplicate key")
+        return unpacked
     if kind == "tuple":
         return tuple(unpack(item, arrays) for item in content)
     if kind == "set":
@@ -63,6 +73,9 @@ def unpack(packed: Any, arrays: list[np.ndarray[Any, Any]]) -> Any:  # noqa: PLR
         return bytes.fromhex(content)
     if kind == "float" and content in ("nan", "inf", "-inf"):
         return float(content)
-    if kind == "array" and type(content) is int and 0 <= content < len(arrays):
-        return arrays[content]
+    if kind == "array":
+        if type(content) is not int or not 0 <= content < len(arrays) or arrays[content] is None:
+            raise ValueError(f"there is no array {content!r} left")
+        array, arrays[content] = arrays[content], None
+        return array
     raise ValueError(f"unknown type tag: {kind!r}")

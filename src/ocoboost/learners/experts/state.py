@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ocoboost.data.schema import Schema
+from ocoboost.arrays import MOST_ROWS
+from ocoboost.data.schema import TEXT, Schema
 
 if TYPE_CHECKING:
     from ocoboost.learners.experts.ensemble import StumpEnsemble
@@ -38,6 +39,8 @@ def state_of(ensemble: StumpEnsemble) -> dict[str, Any]:
 def restore(ensemble: StumpEnsemble, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
     """Fill fresh learners; raises ``ValueError`` for a state that no such learners can have learned."""
     n_learners, _, n_cells, _ = ensemble.gains.shape
+    if TEXT in schema.kinds.values():
+        raise ValueError("invalid stump state: a column of text")
     n_seen = saved["totals"].shape[-1]
     if not 1 <= n_seen <= max(1, n_classes):
         raise ValueError(f"invalid stump state: {n_seen} labels")
@@ -54,4 +57,11 @@ def restore(ensemble: StumpEnsemble, saved: dict[str, Any], schema: Schema, n_cl
         if not np.all(np.isfinite(array)) or (name in ("n_rows", "energy") and np.any(array < 0)):
             raise ValueError(f"invalid stump state: {name}")
         setattr(ensemble, name, np.ascontiguousarray(array).copy())
+    if np.any(ensemble.n_rows >= MOST_ROWS):
+        raise ValueError("invalid stump state: n_rows")
+    # No label can have gained more than the rows had to give, by Cauchy's inequality.
+    most = np.sqrt(ensemble.n_rows.astype(np.float64)) * np.sqrt(ensemble.energy) * (1.0 + 1e-6)
+    for name in ("gains", "totals"):
+        if np.any(np.abs(getattr(ensemble, name)).reshape(n_learners, -1) > most[:, None]):
+            raise ValueError(f"invalid stump state: {name}")
     ensemble.reshaped()

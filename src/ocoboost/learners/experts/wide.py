@@ -57,7 +57,9 @@ def wide_multiply(a: float, a_steps: int, b: float, b_steps: int) -> tuple[float
 
 @kernel
 def wide_ratio(a: float, a_steps: int, b: float, b_steps: int) -> float:
-    """a / b as a float, for a at most b."""
+    """a / b as a float, for a at most b; 0 if b is not a positive number, which takes rows of absurd weight."""
+    if not b > 0.0:
+        return 0.0
     if a_steps == b_steps:
         return a / b
     if a_steps == b_steps - 1:

@@ -13,12 +13,12 @@ import numpy as np
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade.native import NativeEnsemble, register_forest
 from ocoboost.compiling import IS_COMPILED
-from ocoboost.data.schema import OWN, TEXT, Block, Schema, Widths
+from ocoboost.data.schema import Block, Schema, Widths
 from ocoboost.learners.hoeffding import kernels, layout, state
 from ocoboost.learners.hoeffding.limits import Limits, Shape, limits_for
 from ocoboost.learners.hoeffding.pruning import FRESH, pruned
 from ocoboost.learners.hoeffding.state import padded
-from ocoboost.learners.nominal import NominalNumbers
+from ocoboost.learners.nominal import NUMBERS, NominalNumbers, codes_of_columns
 from ocoboost.learners.sizes import rounded_up
 from ocoboost.randomness import FEATURES, draw_rows
 
@@ -81,15 +81,14 @@ class HoeffdingEnsemble(NativeEnsemble):
         nominal += [-1] * n_unknown
         # Positions are given once, when a column's kind shows: it takes the next free one of that kind.
         n_numeric, n_nominal = max(numeric, default=-1) + 1, max(nominal, default=-1) + 1
-        for number, column in enumerate(schema.columns):
-            kind = schema.kind_of(column)
-            if numeric[number] < 0 and nominal[number] < 0 and kind is not None:
-                if kind == TEXT or (column.group == OWN and self.nominal.has(column.name)):
-                    nominal[number] = n_nominal
-                    n_nominal += 1
-                else:
-                    numeric[number] = n_numeric
+        for column, n_codes in enumerate(codes_of_columns(schema, self.nominal)):
+            if numeric[column] < 0 and nominal[column] < 0 and n_codes is not None:
+                if n_codes == NUMBERS:
+                    numeric[column] = n_numeric
                     n_numeric += 1
+                else:
+                    nominal[column] = n_nominal
+                    n_nominal += 1
         is_same = np.array_equal(numeric, self.columns.numeric) and np.array_equal(nominal, self.columns.nominal)
         if is_same and n_categories <= self.n_categories:
             return
@@ -225,6 +224,12 @@ class HoeffdingEnsemble(NativeEnsemble):
 
     def restore(self, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
         state.restore(self, saved, schema, n_classes)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "trees": state.pack(self.trees)}  # a pickle holds what is in use
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        vars(self).update(saved, trees=state.unpack(saved["trees"]))
 
 
 def _zeros(

@@ -13,11 +13,11 @@ import numpy as np
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade.native import NativeEnsemble, register_forest
 from ocoboost.compiling import IS_COMPILED
-from ocoboost.data.schema import OWN, TEXT, Block, Schema, Widths
-from ocoboost.learners.mondrian import kernels, layout, state
+from ocoboost.data.schema import Block, Schema, Widths
+from ocoboost.learners.mondrian import kernels, layout, packing, state
 from ocoboost.learners.mondrian.pruning import fixed_bytes, most_nodes, node_bytes, prune
 from ocoboost.learners.mondrian.state import NUMBER
-from ocoboost.learners.nominal import NominalNumbers
+from ocoboost.learners.nominal import NUMBERS, NominalNumbers, codes_of_columns
 from ocoboost.learners.sizes import rounded_up
 
 
@@ -65,15 +65,9 @@ class MondrianEnsemble(NativeEnsemble):
         """Places for new columns and categories, behind those that exist."""
         known = set(zip(self.columns.tolist(), self.codes.tolist(), strict=True))
         new = []
-        for number, column in enumerate(schema.columns):
-            kind = schema.kind_of(column)
-            if kind == TEXT:
-                codes: Sequence[int] = range(schema.n_codes(column.name))
-            elif column.group == OWN and self.nominal.has(column.name):
-                codes = range(self.nominal.n_codes)
-            else:
-                codes = [NUMBER] if kind is not None else []
-            new += [(number, code) for code in codes if (number, code) not in known]
+        for column, n_codes in enumerate(codes_of_columns(schema, self.nominal)):
+            codes: Sequence[int] = [NUMBER] if n_codes == NUMBERS else range(n_codes or 0)
+            new += [(column, code) for code in codes if (column, code) not in known]
         if not new:
             return
         first_places = {column: place for place, column in reversed(list(enumerate(self.columns.tolist())))}
@@ -147,6 +141,12 @@ class MondrianEnsemble(NativeEnsemble):
 
     def restore(self, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
         state.restore(self, saved, schema, n_classes)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "trees": packing.pack(self.trees)}  # a pickle holds what is in use
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        vars(self).update(saved, trees=packing.unpack(saved["trees"]))
 
 
 def _zeros(n_learners: int, n_nodes: int, n_classes: int, n_columns: int) -> layout.Trees:

@@ -1,0 +1,187 @@
+"""Mutated model files: each is refused in one line, or loads, predicts and learns; nothing crashes, hangs or swells.
+
+    python benchmarks/fuzz_models.py --count 100000
+    python benchmarks/fuzz_models.py --count 10000 --mode boundscheck
+    python benchmarks/fuzz_models.py --count 1000 --mode nojit
+
+Small models of every kind learn a few rows with text, gaps and several labels, and are saved. Their files are changed
+by ``forged_models.py`` and sealed again. Cases run in worker processes with Python's fault handler and a limit on their
+memory; a case is a number, so `--first 4711 --count 1` runs one again. Modes switch Numba's bounds checking on, or
+its compiler off. Counts are appended to ``benchmarks/results/fuzz_models.jsonl``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import faulthandler
+import json
+import os
+import resource
+import select
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from forged_models import File, mutated
+
+import ocoboost
+from ocoboost.bench.jobs import Store
+from ocoboost.errors import InvalidInputError, ModelFileError
+
+RESULTS = Path(__file__).resolve().parent / "results"
+MODES = {"": {}, "boundscheck": {"NUMBA_BOUNDSCHECK": "1"}, "nojit": {"NUMBA_DISABLE_JIT": "1"}}
+PATIENCE = 120.0  # seconds for one case
+EXTRA_MEMORY = 1 << 30  # bytes that loading a file of a few kilobytes may take at most
+N_ROWS = 60
+
+
+def models() -> dict[str, Any]:
+    """One of every kind that a file can hold."""
+    hoeffding = {"grace_period": 5, "tau": 1.0}
+    return {
+        "hoeffding": ocoboost.HoeffdingTrees(
+            n_learners=3, **hoeffding, feature_share=0.7, max_size=2.0, nominal_attributes=["a"], seed=1
+        ),
+        "mondrian": ocoboost.MondrianTrees(n_learners=3, max_nodes=40, nominal_attributes=["b"], seed=1),
+        "agnostic": ocoboost.OnlineAgnosticBoostClassifier(ocoboost.HoeffdingTrees(**hoeffding), n_learners=3, seed=1),
+        "realizable": ocoboost.OnlineRealizableBoostClassifier(ocoboost.MondrianTrees(), n_learners=3, seed=1),
+        "mbbm": ocoboost.OnlineMBBMClassifier(ocoboost.HoeffdingTrees(**hoeffding), n_learners=3, seed=1),
+        "olm": ocoboost.AdaBoostOLMClassifier(ocoboost.HoeffdingTrees(**hoeffding), n_learners=3, seed=1),
+        "stumps": ocoboost.StumpExperts(n_cells=4, votes="random", seed=1),
+        "mixture": ocoboost.OnlineBoostClassifier(budget=10, seed=1),
+    }
+
+
+def rows(kind: str, n_rows: int, seed: int = 0) -> tuple[list[dict[str, Any]], list[Any]]:
+    """Numbers, text, gaps, and labels that a tree can find."""
+    rng = np.random.default_rng(seed)
+    X: list[dict[str, Any]] = []
+    for _ in range(n_rows):
+        x: dict[str, Any] = {"a": float(rng.integers(4)), "b": float(rng.normal())}
+        if kind != "stumps":
+            x["c"] = ["red", "blue", "green"][rng.integers(3)]
+        if rng.random() < 0.1:
+            x.pop("b")
+        X.append(x)
+    return X, [int(x["a"] > 1) + 2 * (x.get("c") == "red") for x in X]
+
+
+def save_all(folder: Path) -> None:
+    """Teach every model, and save it."""
+    for kind, model in models().items():
+        model.learn_many(*rows(kind, N_ROWS))
+        ocoboost.save(model, folder / f"{kind}.oco")
+
+
+def try_file(path: Path, kind: str) -> str:
+    """What became of a file; raises for what must not happen."""
+    try:
+        model = ocoboost.load(path)
+    except ModelFileError as error:
+        message = str(error)
+        if "\n" in message or not message.startswith(f"{path}: ") or len(message) > 1500:
+            raise AssertionError(f"not one line: {message!r}") from error
+        if "more memory than there is" in message:
+            raise AssertionError(message) from error
+        return "refused"
+    X, y = rows(kind, 8, seed=1)
+    known = model.classes_
+    taught = [known[label % len(known)] if known else label for label in y]
+    try:
+        model.predict_proba_many(X)
+        model.learn_many(X, taught)
+        model.predict_many(X)
+        model.learn_many([{"z": 1.0}, *X], [taught[0], *taught])
+    except InvalidInputError:
+        return "loaded, rows refused"  # columns that are called text or numbers, and never were
+    return "learned"
+
+
+def work(folder: Path, first: int, count: int) -> None:
+    """Try cases, a number on standard output before each, and counts at the end (in a process of its own)."""
+    faulthandler.enable()
+    warnings.simplefilter("ignore")
+    files = {path.stem: File(path.read_bytes()) for path in sorted(folder.glob("*.oco"))}
+    for kind in files:  # compiled before memory is limited
+        try_file(folder / f"{kind}.oco", kind)
+    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (size + EXTRA_MEMORY, resource.RLIM_INFINITY))
+    counts: collections.Counter[str] = collections.Counter()
+    path = folder / f"case-{os.getpid()}"
+    for case in range(first, first + count):
+        print(case, flush=True)
+        rng = np.random.default_rng(case)
+        kind = sorted(files)[case % len(files)]
+        path.write_bytes(mutated(files[kind], rng))
+        try:
+            counts[f"{kind}: {try_file(path, kind)}"] += 1
+        except Exception as error:
+            counts["failures"] += 1
+            print(f"case {case} ({kind}): {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+    path.unlink(missing_ok=True)
+    counts["peak MiB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(json.dumps(counts), flush=True)
+
+
+def run(folder: Path, first: int, count: int, mode: str) -> tuple[collections.Counter[str], int]:
+    """Run cases in a worker; returns the counts and how many cases were tried before it ended."""
+    command = [sys.executable, __file__, "--work", str(folder), "--first", str(first), "--count", str(count)]
+    environment = {**os.environ, "PYTHONFAULTHANDLER": "1", **MODES[mode]}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as worker:
+        assert worker.stdout is not None
+        last, rest = b"", b""
+        while True:
+            ready, _, _ = select.select([worker.stdout], [], [], PATIENCE if last else 20 * PATIENCE)
+            data = os.read(worker.stdout.fileno(), 1 << 16) if ready else b""
+            if not data:
+                break
+            *lines, rest = (rest + data).split(b"\n")
+            last = lines[-1] if lines else last
+        if not ready:
+            worker.kill()
+    if last.startswith(b"{"):
+        return collections.Counter(json.loads(last)), count
+    what = "hangs" if not ready else f"crashes ({worker.returncode})"
+    print(f"case {last.decode() or first} {what}", file=sys.stderr, flush=True)
+    return collections.Counter({"failures": 1}), int(last or first) - first + 1
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=100_000)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--per-worker", type=int, default=20_000, help="cases in one process")
+    parser.add_argument("--mode", choices=sorted(MODES), default="")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.work:
+        work(options.work, options.first, options.count)
+        return
+    total: collections.Counter[str] = collections.Counter()
+    started, case, end, peak = time.perf_counter(), options.first, options.first + options.count, 0
+    memory = "/dev/shm"  # files are made by the hundred a second
+    with tempfile.TemporaryDirectory(dir=memory if Path(memory).is_dir() else None) as folder:
+        save_all(Path(folder))
+        while case < end:
+            counts, n_tried = run(Path(folder), case, min(options.per_worker, end - case), options.mode)
+            peak = max(peak, counts.pop("peak MiB", 0))
+            total += counts
+            case += n_tried
+            print(f"{case - options.first:,} of {options.count:,}: {total['failures']} failures", file=sys.stderr)
+    seconds = round(time.perf_counter() - started)
+    result = {"failures": total["failures"], "peak MiB": peak, "seconds": seconds, **dict(sorted(total.items()))}
+    job = {"mode": options.mode, "first": options.first, "count": options.count}
+    Store(options.results / "fuzz_models.jsonl").add(job, result)
+    print(json.dumps(result, indent=1))
+    sys.exit(1 if total["failures"] else 0)
+
+
+if __name__ == "__main__":
+    main()
