@@ -22,7 +22,7 @@ MODELS: dict[str, Any] = {
     "mbbm": lambda **k: ocoboost.OnlineMBBMClassifier(n_learners=4, mode=("ties", "constants"), **k),
     "olm": lambda **k: ocoboost.AdaBoostOLMClassifier(ocoboost.MondrianTrees(split_pure=True), n_learners=4, **k),
     "hoeffding": lambda **k: ocoboost.HoeffdingTrees(
-        n_learners=3, grace_period=4, tau=1.0, feature_share=0.6, max_size=0.1, nominal_attributes=["a"], **k
+        n_learners=3, grace_period=4, tau=1.0, feature_share=0.6, max_size=2.0, nominal_attributes=["a"], **k
     ),
     "mondrian": lambda **k: ocoboost.MondrianTrees(n_learners=3, max_nodes=30, nominal_attributes=["b"], **k),
 }
