@@ -76,20 +76,23 @@ class HoeffdingEnsemble(NativeEnsemble):
         numeric += [-1] * n_unknown
         nominal += [-1] * n_unknown
         # Positions are given once, when a column's kind shows: it takes the next free one of that kind.
+        n_numeric, n_nominal = (int(max(positions, default=-1)) + 1 for positions in (numeric, nominal))
         for column, (name, kind) in enumerate(schema.kinds.items()):
             if numeric[column] < 0 and nominal[column] < 0 and kind is not None:
-                positions = nominal if kind == TEXT or name in self.nominal.names else numeric
-                positions[column] = max(positions) + 1
+                if kind == TEXT or name in self.nominal.names:
+                    nominal[column], n_nominal = n_nominal, n_nominal + 1
+                else:
+                    numeric[column], n_numeric = n_numeric, n_numeric + 1
         is_same = np.array_equal(numeric, self.columns.numeric) and np.array_equal(nominal, self.columns.nominal)
         if is_same and n_categories <= self.n_categories:
             return
-        n_numeric = padded(sum(position >= 0 for position in numeric))
+        n_numeric = padded(n_numeric)
         self._shift_nominal_tests(n_numeric - self.columns.n_numeric)
         self.columns = layout.Columns(
             np.array(numeric, dtype=np.int64),
             np.array(nominal, dtype=np.int64),
             n_numeric,
-            sum(position >= 0 for position in nominal),
+            n_nominal,
         )
         self.n_categories = max(self.n_categories, n_categories)
         self._resize()
