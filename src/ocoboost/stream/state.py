@@ -7,7 +7,6 @@ category, and each of these shorter blocks goes through the engine: one cascade,
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
@@ -138,13 +137,31 @@ class State:
         return Plan(new_labels, additions)
 
     def learn(
-        self, rows: Sequence[Row], labels: list[Label], weights: FloatArray, plan: Plan, *, answering: bool
+        self,
+        rows: Sequence[Row],
+        labels: list[Label],
+        weights: FloatArray,
+        plan: Plan,
+        *,
+        answering: bool,
+        whole: bool = True,
     ) -> Iterator[Answered]:
-        """Learn a planned block; yields, in row order, the answers to rows that were learned meanwhile, if wanted."""
-        return self._learn(rows, labels, weights, plan, answering, self.n_rows)
+        """Learn a planned block; yields, in row order, the answers to rows that were learned meanwhile, if wanted.
+
+        Unless the call is ``whole``, whoever advances the iterator may leave off after any of them. If learning ends
+        anywhere else, the state is marked as broken.
+        """
+        return self._learn(rows, labels, weights, plan, answering, whole, self.n_rows)
 
     def _learn(
-        self, rows: Sequence[Row], labels: list[Label], weights: FloatArray, plan: Plan, answering: bool, n_before: int
+        self,
+        rows: Sequence[Row],
+        labels: list[Label],
+        weights: FloatArray,
+        plan: Plan,
+        answering: bool,
+        whole: bool,
+        n_before: int,
     ) -> Iterator[Answered]:
         cuts = {len(rows), *range(0, len(rows), MOST_ROWS), *plan.labels, *plan.additions}
         for first, last in pairwise(sorted(cuts)):  # Alg. 1.1, Alg. 4.1: for t = 1, ..., T, in blocks
@@ -154,16 +171,24 @@ class State:
                     "finish one prequential run before the next call that learns."
                 )
             before = None
-            with self._breaking():
+            try:
+                if answering and first in plan.labels:  # the row that brings a label is answered without it
+                    before = self.answer(rows[first : first + 1])
+                self.broken = f"learning was interrupted at row {self.n_rows}"
                 if first in plan.labels:
-                    if answering:  # to the row that brings a new label, from before that label exists
-                        before = self.answer(rows[first : first + 1])
                     self.labels.add(plan.labels[first])
                 if first in plan.additions:
                     self.schema.apply(plan.additions[first])
                 block = Block(rows[first:last], self.schema)  # Alg. 1.2, Alg. 4.2: receive x
                 answers = self._learn_block(block, labels[first:last], weights[first:last], answering)
-                self.n_rows += last - first
+            except WeakLearnerError as error:
+                error.row += self.n_rows  # from the row of the block to the row of the stream
+                if self.broken:
+                    self.broken = str(error)
+                raise
+            self.n_rows += last - first
+            if last == len(rows) or not whole:
+                self.broken = ""
             if answering:
                 yield self._answered(first, answers, before)
 
@@ -200,15 +225,3 @@ class State:
         if before is not None and before.shares.shape[1] == 0:
             labels[0] = None
         return Answered(first_row, classes, labels, answers.distributions, answers.shares)
-
-    @contextmanager
-    def _breaking(self) -> Iterator[None]:
-        """Mark the state as broken unless what happens inside comes to its end."""
-        self.broken = f"learning was interrupted at row {self.n_rows}"
-        try:
-            yield
-        except WeakLearnerError as error:
-            error.row += self.n_rows  # from the row of the block to the row of the stream
-            self.broken = str(error)
-            raise
-        self.broken = ""
