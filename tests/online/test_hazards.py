@@ -278,7 +278,7 @@ def test_warnings_point_to_the_line_of_the_caller():
 def test_as_errors_they_refuse_the_call_and_change_nothing():
     model = booster()
     model.learn_many(FRAME, alternating(20))
-    before = learned(model)
+    before = learned(model, [{"a": 1.0}])
     with warnings.catch_warnings():
         warnings.simplefilter("error", HazardWarning)
         for _ in range(2):  # not only the first time
@@ -286,7 +286,7 @@ def test_as_errors_they_refuse_the_call_and_change_nothing():
                 model.learn_many(np.zeros((2, 2)), ["x", "y"])
             with pytest.raises(HazardWarning):
                 model.predict_many(np.zeros((2, 2)))
-    assert learned(model) == before
+    assert learned(model, [{"a": 1.0}]) == before
 
 
 def test_watching_changes_no_bit_and_is_not_copied():

@@ -157,7 +157,7 @@ def test_whatever_threads_do_every_answer_is_one_from_between_two_calls(learner)
     is_over, answers, n_refused, others = threading.Event(), [], [0], []
 
     def ask():
-        while not is_over.is_set():
+        while not is_over.wait(0.001):  # who asks without a pause keeps the learner out
             try:
                 answers.append(model.predict_proba_many(X[:5]).tobytes())
             except ConcurrentUseError:
@@ -176,7 +176,7 @@ def test_whatever_threads_do_every_answer_is_one_from_between_two_calls(learner)
                     model.learn_many(X[part], y[part])
                     break
                 except ConcurrentUseError:
-                    is_over.wait(0.001)
+                    is_over.wait(0.0001)
     finally:
         is_over.set()
         for thread in threads:
