@@ -8,6 +8,7 @@ import json
 import shutil
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from laws import block_by_block, learned, row_by_row
 from majority_booster import MajorityBoostClassifier
 from ocoboost import HoeffdingTrees, MondrianTrees, registry
 from ocoboost.cli import app
+from ocoboost.cli.models import names
 from ocoboost.data import tables
 from ocoboost.data.schema import Block
 from ocoboost.errors import ModelFileError
@@ -239,7 +241,44 @@ def test_what_is_not_registered_is_not_saved(tmp_path, monkeypatch):
 def test_names_and_keys_are_given_once():
     registry.register(MajorityBoostClassifier, "majority")  # once more is no harm
     assert [model.key for model in registry.models()].count("majority") == 1
-    with pytest.raises(ValueError, match="there is a model OnlineBoostClassifier with the key 'boost' already"):
+    with pytest.raises(ValueError, match="OnlineBoostClassifier is already registered as 'boost'"):
         registry.register(MajorityBoostClassifier, "boost")
-    with pytest.raises(ValueError, match="there is a model MajorityBoostClassifier with the key 'majority' already"):
+    with pytest.raises(ValueError, match="MajorityBoostClassifier is already registered as 'majority'"):
         registry.register(MajorityBoostClassifier, "plurality")
+
+
+@pytest.mark.parametrize("value", ["package.majority:Majority", "package.majority : Majority [extra]"])
+def test_an_entry_point_names_a_module_and_a_class(monkeypatch, value):
+    point = EntryPoint("majority", value, registry.GROUP)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [point])
+    assert registry.models()[-1] == registry.Model("majority", "Majority", "package.majority", registry.BOOSTER)
+
+
+BROKEN = {
+    "missing": registry.Model("broken", "Booster", "a_module_that_is_not_there", registry.BOOSTER),
+    "no class": registry.Model("broken", "NoSuchBooster", "majority_booster", registry.BOOSTER),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+def test_a_plug_in_that_cannot_be_imported_is_skipped_with_a_warning(monkeypatch, capsys, broken):
+    before = names()
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(registry, "_registered", [broken, MAJORITY])
+    assert names() == before
+    assert "majority" in before
+    warning = capsys.readouterr().err
+    assert warning.startswith("ocoboost: warning: model 'broken' is skipped: ")
+    assert warning.count("\n") == 1
+    result = CliRunner().invoke(app, ["run", "--model", "help"])
+    assert result.exit_code == 0
+    assert "majority" in result.stdout
+
+
+def test_a_plug_in_that_cannot_be_imported_is_refused_in_one_line_if_chosen(tmp_path, monkeypatch):
+    monkeypatch.setattr(registry, "_registered", [BROKEN["missing"]])
+    (tmp_path / "rows.csv").write_text("a,y\n1,up\n")
+    result = CliRunner().invoke(app, ["run", str(tmp_path / "rows.csv"), "--target", "y", "--model", "broken"])
+    assert result.exit_code == 2
+    assert "--model: 'broken' cannot be loaded: ModuleNotFoundError: No module named" in result.stderr
+    assert result.stderr.count("\n") == 1

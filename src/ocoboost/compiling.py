@@ -1,12 +1,12 @@
-"""How kernels are compiled: cached, without the interpreter's lock, and without counting references.
+"""How kernels are compiled: cached, without the GIL, and without reference counting.
 
 Numba counts references to arrays atomically, at every view and every call that passes one. In the fused kernel that
 cost about half of the time: 1.55 microseconds per row and learner with counting, 0.82 without (Segment, 100 stumps).
 Kernels neither make nor keep arrays, and what they are handed outlives the call, so there is nothing to count. One
 that hides an allocation (``a[:] = b`` does, in case they overlap) does not compile: write the loop.
 
-The switch for that, ``_nrt``, is Numba's own. If a Numba does not know it, or if the environment variable
-``OCOBOOST_COUNT_REFERENCES`` is set to 1, kernels are compiled with counting: slower, and with the same results.
+The switch for that, ``_nrt``, is Numba's own. If a version of Numba lacks it, or if the environment variable
+``OCOBOOST_COUNT_REFERENCES`` is set to 1, kernels are compiled with counting: slower, with the same results.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def allocating(function: Callable[P, R], /) -> Callable[P, R]:
 
 
 def uncached(compiled: Callable[P, R], **options: Any) -> Callable[P, R]:
-    """The same kernel, compiled anew in every process.
+    """The same kernel, compiled again in every process.
 
     For types that are defined outside of this package: Numba's cache on disk would name them, and every process that
     cannot import them would fail to read it.

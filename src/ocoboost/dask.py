@@ -1,14 +1,14 @@
-"""Both batch boosters on a Dask cluster, with the same bits as on one machine.
+"""Both batch boosters on a Dask cluster, bit-identical to one machine.
 
     pip install ocoboost[dask]
 
 Rows and their players stay on the workers, in chunks. A stage gathers histograms of label weights (or, for learners
-that are not native, the drawn rows) and sends out one hypothesis. Histograms hold whole numbers, which add up to the
-same sum in every order; draws and bin thresholds are keyed by global row numbers. So the model depends on the rows and
-the seed, and on neither the chunks nor the workers.
+that are not native, the drawn rows) and sends out one hypothesis. Histograms hold integers, whose sum does not
+depend on the order; draws and bin thresholds are keyed by global row numbers. So the model depends on the rows and the
+seed, but not on the chunks or the workers.
 
-If a worker is lost, its rows are read again and their games played again. If that is impossible, or the rows have
-changed, ``fit`` raises ``LostRowsError`` and learns nothing.
+If a worker is lost, its rows are read and their games played again. If that is impossible, or the rows have changed,
+``fit`` raises ``LostRowsError`` and learns nothing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = ["AgnosticBoostClassifier", "LostRowsError", "RealizableBoostClassifie
 class _OnDask(BatchBooster):
     """``fit`` and the predictions of a batch booster for Dask arrays and data frames.
 
-    Other arrays are predicted here, as by the local booster. ``n_jobs`` is not used: a chunk is one task.
+    Other arrays are predicted in this process, as by the local booster. ``n_jobs`` is not used: a chunk is one task.
     """
 
     _local: type[BatchBooster]
@@ -67,26 +67,26 @@ class _OnDask(BatchBooster):
         return self
 
     def to_local(self) -> BatchBooster:
-        """The fitted model without Dask: what the local booster would have become."""
+        """The same fitted model as a local booster, without Dask."""
         local = self._local(**self.get_params(deep=False))
         fitted = {name: value for name, value in vars(self).items() if name not in self.get_params(deep=False)}
         local.__dict__.update(fitted)
         return local
 
     def predict(self, X: Any) -> Any:
-        """As the local booster; of a Dask array or data frame lazily."""
+        """As the local booster; lazy for a Dask array or data frame."""
         return self._blockwise("predict", X)
 
     def predict_proba(self, X: Any) -> Any:
-        """As the local booster; of a Dask array or data frame lazily."""
+        """As the local booster; lazy for a Dask array or data frame."""
         return self._blockwise("predict_proba", X)
 
     def decision_function(self, X: Any) -> Any:
-        """As the local booster; of a Dask array or data frame lazily."""
+        """As the local booster; lazy for a Dask array or data frame."""
         return self._blockwise("decision_function", X)
 
     def sample(self, X: Any, random_state: Any = None) -> Any:
-        """As the local booster; of a Dask array or data frame lazily."""
+        """As the local booster; lazy for a Dask array or data frame."""
         if not _is_dask(X):
             return self.to_local().sample(X, random_state)
         first_rows = np.cumsum([0, *_lengths(default_client(), X)]).tolist()
@@ -101,11 +101,11 @@ class _OnDask(BatchBooster):
         )
 
     def staged_predict(self, X: Any) -> Any:
-        """As the local booster, of rows in memory."""
+        """As the local booster, for rows in memory only."""
         return self.to_local().staged_predict(_in_memory(X))
 
     def staged_predict_proba(self, X: Any) -> Any:
-        """As the local booster, of rows in memory."""
+        """As the local booster, for rows in memory only."""
         return self.to_local().staged_predict_proba(_in_memory(X))
 
     def _blockwise(self, method: str, X: Any, *others: Any) -> Any:
@@ -128,7 +128,7 @@ class _OnDask(BatchBooster):
 
 
 class AgnosticBoostClassifier(_OnDask, LocalAgnosticBoostClassifier):
-    """``ocoboost.AgnosticBoostClassifier`` on the workers of a Dask cluster, with the same parameters and bits.
+    """``ocoboost.AgnosticBoostClassifier`` on the workers of a Dask cluster, with the same parameters and results.
 
     Examples
     --------
@@ -146,7 +146,7 @@ class AgnosticBoostClassifier(_OnDask, LocalAgnosticBoostClassifier):
 
 
 class RealizableBoostClassifier(_OnDask, LocalRealizableBoostClassifier):
-    """``ocoboost.RealizableBoostClassifier`` on the workers of a Dask cluster, with the same parameters and bits."""
+    """``ocoboost.RealizableBoostClassifier`` on the workers of a Dask cluster, with the same parameters and results."""
 
     _local = LocalRealizableBoostClassifier
 
@@ -161,7 +161,7 @@ def _is_dask(thing: Any) -> bool:
 
 def _in_memory(X: Any) -> Any:
     if _is_dask(X):
-        raise TypeError("stages are predicted one by one, for rows in memory: give X.compute(), or one chunk at a time")
+        raise TypeError("staged predictions need rows in memory: pass X.compute(), or one chunk at a time")
     return X
 
 
@@ -174,7 +174,7 @@ def _parts(thing: Any) -> list[Any]:
 
 
 def _lengths(client: Client, thing: Any) -> list[int]:
-    """Rows of every chunk."""
+    """The number of rows of every chunk."""
     if hasattr(thing, "chunks") and not np.isnan(thing.chunks[0]).any():
         return list(thing.chunks[0])
     return gather(client, client.compute([dask.delayed(len)(part) for part in _parts(thing)]))
@@ -194,16 +194,14 @@ def _parts_like(client: Client, X: Any, other: Any, lengths: list[int] | None = 
         return _parts(other.rechunk(cut) if _is_dask(other) else da.from_array(other, chunks=cut))
     parts = _parts(other)
     if len(parts) != len(lengths):
-        raise ValueError(
-            f"X has {len(lengths)} partitions and y or sample_weight {len(parts)}; give them the same ones"
-        )
+        raise ValueError(f"X has {len(lengths)} partitions and y or sample_weight {len(parts)}; partition them alike")
     return parts
 
 
 def _blocks(client: Client, X: Any, y: Any, sample_weight: Any) -> tuple[list[Block], list[int]]:
     if not _is_dask(X):
         kind = type(X).__name__
-        raise TypeError(f"X must be a Dask array or data frame, got {kind}; ocoboost itself takes rows in memory")
+        raise TypeError(f"X must be a Dask array or data frame, got {kind}; use the booster of ocoboost for other rows")
     lengths = _lengths(client, X)
     labels = _parts_like(client, X, y, lengths)
     weights = [None] * len(lengths) if sample_weight is None else _parts_like(client, X, sample_weight, lengths)

@@ -1,16 +1,16 @@
-"""What can go wrong, by whose fault.
+"""The errors and warnings of this package.
 
     InvalidParameterError    a constructor argument is out of its range
-    InvalidInputError        a row, label or weight cannot be used; the model is as it was
+    InvalidInputError        a row, label or weight cannot be used; the model is unchanged
     WeakLearnerError         a foreign learner raised in the middle of a row
     BrokenModelError         learning was refused because earlier rows are only partly learned
     ConcurrentUseError       another thread uses the model; nothing was learned
     ModelFileError           a model cannot be saved, or a file holds none that can be loaded
-    DataFileError            a file of rows cannot be read, or a row of it cannot be used
+    DataFileError            a data file cannot be read, or a row of it cannot be used
     HazardWarning            what was asked for is done, and it is probably not what was meant
 
-The first two are both ``ValueError`` and ``TypeError``, as scikit-learn's own parameter error is: the line between
-a wrong value and a wrong type is not one that a caller should have to know.
+The first two are both ``ValueError`` and ``TypeError``, as scikit-learn's own parameter error is: a caller
+should not have to know which of the two a bad argument is.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ModelFileError(ValueError):
 
 
 class DataFileError(ValueError):
-    """A file of rows cannot be read, or a row of it cannot be used."""
+    """A data file cannot be read, or a row of it cannot be used."""
 
 
 class HazardWarning(UserWarning):

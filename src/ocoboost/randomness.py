@@ -23,11 +23,11 @@ POTENTIAL = (
     6  # Monte Carlo potentials, keyed by their arguments in place of rows and learners; plus 8 times one of them
 )
 TIES = 7  # which of several best labels wins, where the published code draws one
-VOTE = 8  # which label a learner says that votes at random
+VOTE = 8  # the label that a learner with random votes says
 CONSTANTS = 15  # the published code's weight of each learner
 # The purposes above may have multiples of 8 added, so those of the batch boosters start far away.
-BIN_ROWS = 1 << 20  # rows that thresholds of bins are found from
-HELD_OUT = BIN_ROWS + 1  # rows kept apart to choose by
+BIN_ROWS = 1 << 20  # rows used to find the thresholds of bins
+HELD_OUT = BIN_ROWS + 1  # rows held out for validation
 DRAWN_ROWS = BIN_ROWS + 2  # which row is the n-th drawn (in place of rows) for a stage
 DRAWN_LABELS = BIN_ROWS + 3  # and the label it is given
 
@@ -84,7 +84,7 @@ def uniforms(seed: np.uint64, purpose: int, first_row: int, learner: int, out: F
 
 @kernel
 def draw_label(distribution: FloatArray, u: float) -> int:
-    """The label at which the cumulated ``distribution`` first exceeds ``u``; never one of probability zero."""
+    """The label at which the cumulative ``distribution`` first exceeds ``u``; never one of probability zero."""
     cumulated = 0.0
     last = 0
     for label in range(distribution.size):

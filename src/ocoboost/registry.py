@@ -1,7 +1,7 @@
 """Every public model, once: what it is called, where it lives, and which protocol it speaks.
 
 `ocoboost`, model files, the command line and the benchmarks all read this table, so a new model is one file and one
-line here. Other packages add theirs with an entry point of the group ``ocoboost.models``, whose name is the key:
+line here. Other packages add boosters with an entry point of the group ``ocoboost.models``, whose name is the key:
 
     [project.entry-points."ocoboost.models"]
     majority = "my_package.majority:MajorityBoostClassifier"
@@ -12,7 +12,7 @@ or, for the present process only, with ``register``.
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, NamedTuple
 
 GROUP = "ocoboost.models"
@@ -55,17 +55,17 @@ _registered: list[Model] = []
 
 
 def register(model: type, key: str, protocol: str = BOOSTER) -> None:
-    """Add a class of another package, for this process."""
+    """Add a class of another package, for this process only."""
     added = Model(key, model.__name__, model.__module__, protocol)
     for known in models():
         if known != added and (known.key == key or known.name == added.name):
-            raise ValueError(f"there is a model {known.name} with the key {known.key!r} already; choose another name.")
+            raise ValueError(f"{known.name} is already registered as {known.key!r}; choose another key or class name.")
     if added not in _registered:
         _registered.append(added)
 
 
 def models(*protocols: str) -> list[Model]:
-    """Every model, ours first; those that speak one of the protocols, if any are named."""
+    """All models, ours first; if protocols are named, only those that speak one of them."""
     from_outside = [_from_entry_point(point) for point in entry_points(group=GROUP)]
     every = [*OURS, *_registered, *(model for model in from_outside if model not in _registered)]
     return [model for model in every if not protocols or model.protocol in protocols]
@@ -76,6 +76,9 @@ def find(name: str) -> Model | None:
     return next((model for model in models() if name in (model.key, model.name)), None)
 
 
-def _from_entry_point(point: Any) -> Model:
-    home, _, name = point.value.partition(":")
-    return Model(point.name, name, home, BOOSTER)
+def _from_entry_point(point: EntryPoint) -> Model:
+    """The online booster that an entry point ``key = "module:Class"`` registers; the module is not imported yet.
+
+    Entry points are for boosters only: learners and batch models of other packages call ``register``.
+    """
+    return Model(point.name, point.attr or "", point.module, BOOSTER)

@@ -41,7 +41,7 @@ def reproduction_page(folder):
             made_up(job, store)
     why = {"mice": "there is no mice.csv.gz, and OpenML could not be reached: [Errno -2] Name or service not known"}
     facts = provenance(["ocoboost", "reproduce", "--out", "a" * 80], seeds="1, 2")
-    line = ("advice", "Use better learners, or give them more rows: most comes from them (0.284).")
+    line = ("advice", "Use better learners, or give them more rows: most regret comes from them (0.284).")
     accounts = {"balance": [("regret", "+0.297 per row in gains"), ("  players", "+0.075"), line]}
     return reproduction.page(reproduce.cells(settings, store), why, facts, accounts)
 

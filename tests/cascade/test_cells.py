@@ -11,10 +11,11 @@ import pytest
 
 from boosters import relabelling
 from ocoboost import AdaBoostOLMClassifier, HoeffdingTrees, OnlineMBBMClassifier
-from ocoboost.cascade.cells import Cells, Kernels
+from ocoboost.cascade.cells import Cells, Kernels, kernels_for
 from ocoboost.cascade.mbbm import MBBM
 from ocoboost.cascade.olm import OLM
-from ocoboost.cascade.regimes import AGNOSTIC, REALIZABLE
+from ocoboost.cascade.regimes import AGNOSTIC, REALIZABLE, Playing
+from ocoboost.cascade.relabelling import Relabelling
 
 N_LEARNERS = 4
 WEIGHTING = {"n_learners": N_LEARNERS, "deviations": frozenset(), "is_random": False, "seed": 5}
@@ -104,19 +105,19 @@ def test_what_is_learned_beside_the_learners_survives_a_pickle():
         assert model.predict_proba_many(X) == copy.predict_proba_many(X)
 
 
-class Bare(NamedTuple):
-    n_learners: int
+def nothing(*_):
+    pass
 
 
 def test_settings_must_be_said_or_be_fields():
-    def nothing(*_):
-        pass
+    class Bare(NamedTuple):
+        n_learners: int
 
     class Silent(Cells):
         kernels = Kernels(Bare, nothing, nothing, nothing)
         configure = begin = answers = nothing
 
-    with pytest.raises(TypeError, match="Silent must be a dataclass, or say what its settings are"):
+    with pytest.raises(TypeError, match=r"Silent must be a dataclass or define settings\(\)"):
         Silent().settings()
 
     @dataclass
@@ -124,3 +125,12 @@ def test_settings_must_be_said_or_be_fields():
         n_learners: int
 
     assert Told(3).settings() == {"n_learners": 3}
+
+
+def test_two_kinds_of_cells_cannot_share_the_type_that_kernels_are_found_by():
+    with pytest.raises(TypeError, match="Thief: Playing belongs to other cells; use another named tuple"):
+
+        class Thief(Cells):
+            kernels = Kernels(Playing, nothing, nothing, nothing)
+
+    assert kernels_for(KINDS["agnostic"]().choices(3)) is Relabelling.kernels

@@ -291,7 +291,7 @@ def test_every_learner_of_a_run_can_be_checked():
 
 def test_lengths_and_shapes_are_checked():
     X = np.zeros((3, 1))
-    with pytest.raises(InvalidInputError, match="same rows, got 3, 2 and 3"):
+    with pytest.raises(InvalidInputError, match="equally many rows, got 3, 2 and 3"):
         check(Plain(), X, np.array([0, 1]), np.array([0, 1, 0]))
     with pytest.raises(InvalidInputError, match="votes must be label indices"):
         check(Plain(), X, np.array([0.5, 1.0, 0.0]), np.array([0, 1, 0]))

@@ -14,39 +14,39 @@ from ocoboost.cascade.regimes import AGNOSTIC, Regime
 
 
 class AgnosticBoostClassifier(BatchBooster):
-    """Boosting of a sample whose labels nobody promises to be clean (Raman & Tewari, 2022, Algorithm 2).
+    """Boosting on a sample whose labels may be noisy (Raman & Tewari, 2022, Algorithm 2).
 
     The paper's own booster is `AgnosticBoostClassifier(estimator, gamma=..., start="uniform", n_drawn=m0)`, with
     `sample` for its predictions. Their expected correlation with the sample's labels is at least that of the best
-    hypothesis, minus the player's average regret and what the weak learner falls short of.
+    hypothesis, minus the player's average regret and the weak learner's slack.
 
     Parameters
     ----------
     estimator
         The weak learner. None is `HistogramTreeClassifier()`, a native tree that is taught soft labels directly. Any
-        scikit-learn classifier with `sample_weight` works, and is then taught each row once for each label that has
-        weight; with `n_drawn` also those without.
+        scikit-learn classifier with `sample_weight` works too; it is taught each row once for every label that has
+        weight. With `n_drawn`, so do classifiers without `sample_weight`.
     n_estimators
         The number of stages, and of hypotheses.
     gamma
-        The advantage of the weak learner, in (0, 1]. None is a rule in the number of classes and the depth of the trees
-        (`gamma_` tells); "auto" tries several values on held-out rows (`gamma_scores_`), then fits all rows.
+        The advantage of the weak learner, in (0, 1]. None sets it by the number of classes and the depth of the trees
+        (see `gamma_`); "auto" tries several values on held-out rows (`gamma_scores_`), then fits all rows.
     start
         Where each row's game starts: at the true "label", or "uniform" as in the paper. None is "label" for this
-        booster and "uniform" for the realizable one, which measured better.
+        booster and "uniform" for the realizable one, which did better in benchmarks.
     n_drawn
         Rows drawn, with replacement, to be taught in a stage: the paper's m0. None teaches every row.
     player
         "gradient" (the paper's), "lazy", "exponentiated", "scale-free" or "coin".
     n_iter_no_change
-        Stop when the accuracy on held-out rows was not better for so many stages; None never stops early.
+        Stop when the accuracy on held-out rows has not improved for so many stages; None never stops early.
     validation_fraction
-        The share of rows to hold out, for early stopping and `gamma="auto"`.
+        The fraction of rows to hold out, for early stopping and `gamma="auto"`.
     tol
-        By how much the held-out accuracy must grow to be better.
+        The least increase of the held-out accuracy that counts as an improvement.
     random_state
-        Seeds the draws. With a native tree, every row taught and no rows held out there are none in `fit` (up to
-        50,000 rows, beyond which bins are found from some of them).
+        The seed of all draws. With a native tree, `fit` draws nothing if every row is taught and none is held out
+        (up to 50,000 rows; beyond that, bins are found from a random subset).
     n_jobs
         Threads; the result does not depend on it.
     verbose
@@ -59,9 +59,9 @@ class AgnosticBoostClassifier(BatchBooster):
     estimators_
         The fitted hypotheses.
     n_estimators_
-        How many there are.
+        Their number.
     gamma_
-        The gamma in force.
+        The gamma that is used.
     gamma_scores_
         Held-out accuracy of every gamma tried; empty unless "auto".
 

@@ -1,9 +1,8 @@
-"""Features as small whole numbers: binned once, then every tree of every stage counts and compares bins.
+"""Features as small integers: binned once, then every tree of every stage counts and compares bins.
 
 A feature's thresholds lie halfway between neighbouring values, at most ``max_bins - 1`` of them, with nearly equal
-weight in the bins between them. A missing value has a bin of its own, after the others. Where there are many rows the
-thresholds come from some of them, chosen by draws that are keyed by the row number: the same rows however they are cut
-into chunks.
+weight in the bins between them. A missing value has a bin of its own, after the others. With many rows, the
+thresholds are found from a random subset; draws are keyed by the row number, so it is the same for any chunks.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from ocoboost.randomness import BIN_ROWS, draw_rows
 Codes: TypeAlias = NDArray[np.uint8]
 
 MOST_BINS = 255  # with the bin of missing values, all that a byte can hold
-ENOUGH_ROWS = 50_000  # a quantile of as many is right to 0.2 %, a small part of a bin
+ENOUGH_ROWS = 50_000  # their quantiles are accurate to 0.2 %, a small fraction of a bin
 
 
 class Binning(NamedTuple):
@@ -31,7 +30,7 @@ class Binning(NamedTuple):
 
     @property
     def n_bins(self) -> IntArray:
-        """Bins of each feature, without the one of missing values, whose code is this number."""
+        """The number of bins of each feature, which is also the code of its missing values."""
         return np.diff(self.starts) + 1
 
     @property
@@ -59,7 +58,7 @@ def find_bins(X: FloatArray, weights: FloatArray, max_bins: int) -> Binning:
 
 
 def rows_for_bins(seed: int, first_row: int, n_rows: int, n_rows_in_all: int) -> NDArray[np.bool_]:
-    """Which of these rows the thresholds are found from."""
+    """Which of these rows are used to find the thresholds."""
     if n_rows_in_all <= ENOUGH_ROWS:
         return np.ones(n_rows, dtype=bool)
     draws = np.empty(n_rows)

@@ -34,7 +34,7 @@ class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of both batch boosters."""
 
     regime: ClassVar[Regime]
-    default_start: ClassVar[str]  # the one that measured better
+    default_start: ClassVar[str]  # the one that did better in benchmarks
     ranges: ClassVar[dict[str, Range]] = {
         "n_estimators": Count(at_least=1),
         "gamma": AnyOf(Between(0.0, 1.0, closed="right"), OneOf(None, "auto"), hint="smaller means weaker learners"),
@@ -77,7 +77,7 @@ class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Play the game on a sample; what was learned before is forgotten."""
+        """Play the game on a sample, forgetting what was learned before."""
         estimator = self._checked_estimator()
         sample = read_sample(self, X, y, sample_weight, allow_nan=self._allows_nan())
         seed = seed_from(self.random_state)
@@ -96,7 +96,7 @@ class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _fit_rows(
         self, sample: Sample, learner: WeakLearner, classes: NDArray[Any], binning: Binning | None, seed: int
     ) -> None:
-        """Choose gamma and boost; what was learned is set at the end, when nothing can fail any more."""
+        """Choose gamma and boost; fitted attributes are set at the end, when nothing can fail any more."""
         n_classes = len(classes)
         booster = Booster(
             regime=self.regime,
@@ -145,12 +145,12 @@ class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._projected(self._votes(X))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Shares of the votes over gamma, before projection; for two classes, the second's minus the first's."""
+        """Vote shares divided by gamma, before projection; for two classes, the second's minus the first's."""
         scaled = self._votes(X) / self.gamma_
         return scaled[:, 1] - scaled[:, 0] if scaled.shape[1] == 2 else scaled
 
     def sample(self, X: Any, random_state: Any = None) -> NDArray[Any]:
-        """The paper's randomized prediction: a label drawn from ``predict_proba``; None: by the fit's own seed."""
+        """The paper's randomized prediction: a label drawn from ``predict_proba``; None uses the seed of ``fit``."""
         return self._sample(X, self._sampling_seed(random_state), 0)
 
     def _sampling_seed(self, random_state: Any) -> int:
@@ -175,7 +175,7 @@ class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             yield self._projected(votes)
 
     def correlation(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """What the theorems bound: the expectation of 2 [drawn label = y] - 1, which is 2 * D[y] - 1 on average."""
+        """The mean of 2 * D[y] - 1, the expected correlation of drawn labels with ``y``, which the theorems bound."""
         return float(np.average(self._gains(X, y), weights=sample_weight))
 
     def _gains(self, X: Any, y: Any) -> FloatArray:

@@ -17,7 +17,7 @@ from ocoboost.oco.players import PLAYERS
 
 @dataclass(frozen=True)
 class Booster:
-    """A batch booster with its choices made; it holds no learned state."""
+    """The settings of a batch booster; it holds no learned state."""
 
     regime: Regime
     n_classes: int
@@ -32,7 +32,7 @@ class Booster:
     def boost(
         self, sample: Sample, learner: WeakLearner, gamma: float, progress: Callable[[], None] = lambda: None
     ) -> list[Hypothesis]:
-        """Play the game; returns the hypotheses, fewer than ``n_stages`` only if held-out rows said to stop."""
+        """Play the game; returns the hypotheses, fewer than ``n_stages`` only if it stopped early."""
         side = BoosterSide(self, sample, learner, self._rules(sample, gamma))
         hypotheses: list[Hypothesis] = []
         best, best_stage = -np.inf, 0
@@ -75,7 +75,7 @@ class BoosterSide:
         sample.begin(rows.begin, rules)
 
     def fit_next(self, stage: int) -> Hypothesis:
-        """Teach the rows as their plays say; if all weights are zero, the last hypothesis is as good as any."""
+        """Fit a hypothesis to what the plays teach; if all weights are zero, the last one is as good as any."""
         if self._teach(stage) or self._last is None:
             self._last = self.learner.fit(self.sample, stage)  # Alg. 2.5, Alg. 5.5: let h_t be what W_t returns
         return self._last

@@ -1,7 +1,7 @@
 """Shards of a sample on the workers of a Dask cluster.
 
 Every chunk's state is a pure function of its rows and the hypotheses so far. If a worker is lost, Dask computes its
-chunks' states again, from the rows on; a digest makes sure that these still are what they were.
+chunks' states again from their rows; a digest makes sure that the rows have not changed.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ class Block(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """What has to be known of all chunks before any can be prepared."""
+    """What must be known about all chunks before any can be prepared."""
 
     n_features: int
     digest: str
     classes: NDArray[Any]
     rows_per_class: IntArray  # with a positive weight
     largest_weight: float
-    chosen_rows: FloatArray  # rows that bins are found from
+    chosen_rows: FloatArray  # rows used to find bins
     chosen_weights: FloatArray
 
 
@@ -96,17 +96,17 @@ def _prepare(
     largest_weight: float,
     binning: Binning | None,
 ) -> Rows:
-    """A chunk as the booster wants it; it must be the one that was surveyed."""
+    """A chunk in the form that the booster takes; it must not have changed since the survey."""
     X, y, weights, new_digest = _read(block, allow_nan)
     if new_digest != digest:
-        raise LostRowsError(f"the chunk that begins with row {first_row} was different when it was read again")
+        raise LostRowsError(f"the chunk that begins with row {first_row} changed before it was read again")
     none = np.empty(0, dtype=np.int64)
     features = X if binning is None else binning.codes(X)
     return Rows(first_row, features, np.searchsorted(classes, y), weights / largest_weight, none, none)
 
 
 def _advance(function: Callable[..., Players], rows: Rows, players: Players, *args: Any) -> Players:
-    """Players move in place; the old state must stay as it is, should Dask need it once more."""
+    """Move a copy of the players: Dask may need the old state again."""
     return function(rows, Players._make(array.copy() for array in players), *args)
 
 
@@ -168,7 +168,7 @@ class DaskSample:
 
 
 def gather(client: Client, futures: list[Any]) -> list[Any]:
-    """Results, or an error that says what was lost."""
+    """The results, or an error that names what was lost."""
     try:
         return client.gather(futures)  # type: ignore[no-any-return]
     except (KilledWorker, CancelledError) as error:
@@ -176,7 +176,7 @@ def gather(client: Client, futures: list[Any]) -> list[Any]:
 
 
 class Prepared(NamedTuple):
-    """A sample on the workers, and what is known of it as a whole."""
+    """A sample on the workers, and what is known about it as a whole."""
 
     sample: DaskSample
     classes: NDArray[Any]

@@ -1,8 +1,8 @@
 """The improper zero-sum game (Algorithm 3), of which both batch boosters are instances.
 
-Player A owns the rows and wants the payoff small; row i is moved by an online optimizer of its own. Player B owns the
-hypotheses and wants it large; an approximate oracle answers A's plays, and may answer improperly, from a larger set
-than the one that the value of the game is about. The payoff is a sum over rows, linear in each row's play:
+Player A controls the rows and minimises the payoff; every row has its own online optimizer. Player B controls the
+hypotheses and maximises it: an approximate oracle answers A's plays, possibly improperly, that is from a larger set
+than the one that defines the value of the game. The payoff is a sum over rows, linear in each row's play:
 
     g(P, q) = sum_i f_i(P[i], q),     f_i(p, q) = p . slope_i(q) + offset_i(q)
 
@@ -53,7 +53,7 @@ class Payoff(Protocol):
         """The gradient of each f_i in the play of row i; shape (rows, dimension)."""
 
     def offset(self, strategy: FloatArray) -> float:
-        """What the payoff is when every play is zero."""
+        """The payoff when every play is zero."""
 
 
 def payoff_value(payoff: Payoff, plays: FloatArray, strategy: FloatArray) -> float:

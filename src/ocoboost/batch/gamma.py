@@ -1,4 +1,4 @@
-"""Which gamma, when nobody says. ``benchmarks/batch.py gamma`` shows on what the rule was chosen."""
+"""The default gamma; ``benchmarks/batch.py gamma`` shows what the rule is based on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GRID = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 
 
 def default_gamma(regime: Regime, n_classes: int, depth: int) -> float:
-    """Agnostic: 0.2 if a tree has more leaves than classes, less by the root of what is missing. Realizable: 0.2 / k.
+    """Agnostic: 0.2, times sqrt(leaves / (k + 1)) if a tree has no more leaves than classes. Realizable: 0.2 / k.
 
     >>> from ocoboost.cascade.regimes import AGNOSTIC
     >>> round(default_gamma(Regime(AGNOSTIC), n_classes=26, depth=5), 3)
@@ -21,5 +21,5 @@ def default_gamma(regime: Regime, n_classes: int, depth: int) -> float:
     """
     if regime.code == REALIZABLE:
         return 0.2 / n_classes
-    leaves = 2.0 ** min(depth, 1000)  # a float has an end
+    leaves = 2.0 ** min(depth, 1000)  # a larger power would overflow
     return 0.2 * math.sqrt(min(1.0, leaves / (n_classes + 1)))

@@ -20,7 +20,7 @@ from ocoboost.data.parameters import AnyOf, Count, OneOf, Range, check_parameter
 
 
 def default_depth(n_classes: int) -> int:
-    """One more than the smallest depth with more leaves than classes, which measured better.
+    """One more than the smallest depth with more leaves than classes, which did better in benchmarks.
 
     >>> [default_depth(k) for k in (2, 3, 4, 7, 8, 26)]
     [3, 3, 4, 4, 5, 6]
@@ -31,7 +31,7 @@ def default_depth(n_classes: int) -> int:
 class HistogramTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A decision tree grown level by level on features that are binned once; the batch boosters' default learner.
 
-    Splits lower the Gini impurity most. Missing values (NaN) go to the side where they help. Weights are added up in
+    Splits minimise the Gini impurity. Missing values (NaN) go to the side where that is lower. Weights are summed in
     64-bit fixed point, so the tree does not depend on the order of the rows.
 
     Parameters
@@ -39,7 +39,7 @@ class HistogramTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     max_depth
         None: one more than the smallest depth with more leaves than classes.
     max_bins
-        The most bins a feature is cut into, not counting the one of missing values.
+        The largest number of bins per feature, not counting the one for missing values.
 
     Examples
     --------
@@ -70,11 +70,11 @@ class HistogramTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         return self.adopt(sample.classes, binning, tree)
 
     def learner(self, binning: Binning, n_classes: int) -> TreeLearner:
-        """What grows such trees stage by stage."""
+        """A learner that grows such a tree in every stage."""
         return TreeLearner(binning, n_classes, self.max_depth or default_depth(n_classes))
 
     def adopt(self, classes: NDArray[Any], binning: Binning, tree: Tree) -> Self:
-        """Become the classifier that a grown tree is."""
+        """Become a fitted classifier with this tree."""
         self.classes_ = classes
         self.binning_ = binning
         self.tree_ = tree

@@ -1,4 +1,4 @@
-"""Samples as scikit-learn's users give them, checked in its words."""
+"""Samples with scikit-learn's checks and error messages."""
 
 from __future__ import annotations
 

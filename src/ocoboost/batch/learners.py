@@ -19,7 +19,7 @@ from ocoboost.batch.sample import Sample
 from ocoboost.batch.tree import Tree, grow
 from ocoboost.randomness import derive_seed
 
-_EXACT_BITS = 52  # of a sum; floats have one more, which leaves space for the rounding of every weight
+_EXACT_BITS = 52  # of a sum; floats have one more, a margin for the rounding of every weight
 
 
 class WeakLearner(Protocol):
@@ -39,7 +39,7 @@ class TreeLearner(NamedTuple):
         return self.grow(partial(sample.sum_of_lessons, shards.count))
 
     def grow(self, count: Callable[[Tree, IntArray, IntArray], IntArray]) -> Tree:
-        """A tree from whatever counts histograms of the leaves of a tree (see ``rows.count``)."""
+        """Grow a tree; ``count`` returns the histograms of some of its leaves (see ``rows.count``)."""
         slots = self.binning.slots
         return grow(lambda tree, nodes: count(tree, nodes, slots), slots, self.n_classes, self.max_depth)
 
@@ -85,7 +85,7 @@ class ForeignLearner(NamedTuple):
 
 
 def exactly_summable(quanta: IntArray, unit: float) -> FloatArray:
-    """Weights in fixed point as floats, rounded so far that no sum of them is.
+    """Fixed-point weights as floats with so few digits that every sum of them is exact.
 
     A classifier may sum weights in any order. If its sums were rounded, then rounding would decide between splits of
     equal merit (splits that divide the rows alike are common), and another order of the rows, or a row of weight 2

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def progress_bar(n_steps: int, is_shown: bool) -> Iterator[Callable[[], None]]:
-    """Gives a function to call after each step."""
+    """Yields a function to call after each step."""
     if not is_shown:
         yield lambda: None
         return

@@ -1,7 +1,7 @@
 """Statistical realizable boosting (Algorithm 5).
 
-Every row's player moves in [0, 1]: how much its row matters to the next hypothesis. Rows that were voted on wrongly
-come to matter more. When all of them are settled, no weight is left, and the last hypothesis is repeated.
+Every row's player moves in [0, 1]: the weight of its row in the next lesson. Wrong votes on a row raise its weight.
+When no weight is left on any row, the last hypothesis is repeated.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ocoboost.cascade.regimes import REALIZABLE, Regime
 
 
 class RealizableBoostClassifier(BatchBooster):
-    """Boosting of a sample that some hypothesis labels without error (Raman & Tewari, 2022, Algorithm 5).
+    """Boosting on a sample that some hypothesis labels without error (Raman & Tewari, 2022, Algorithm 5).
 
     It assumes more than `AgnosticBoostClassifier`: whatever the weights of the rows, the weak learner must be right on
     (1 + gamma) / 2 of the weight. With several classes many learners are not right half the time, and then the theory

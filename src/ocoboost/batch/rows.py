@@ -1,8 +1,8 @@
 """What happens to a shard in one stage: its rows are taught, counted, voted on, and their players move.
 
 A shard is one worker's part of a sample. Functions here take one and what belongs to it, and know nothing of the
-others: threads and cluster workers call the same ones. What they give back to be summed are whole numbers. Rows are
-known by their global numbers, so nothing depends on how they are cut.
+others: threads and cluster workers call the same ones. What is summed over shards are integers. Rows are
+identified by their global numbers, so results do not depend on the shards.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ class Rules(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """A shard: what stays the same."""
+    """The part of a shard that stays the same."""
 
     first_row: int
     X: Any  # codes for native trees, else features
     labels: IntArray
     weights: FloatArray  # at most 1; zero for rows that are held out
-    held_out: IntArray  # which rows are
+    held_out: IntArray  # the places of these rows in the shard
     held_out_units: IntArray  # and their weights, in units
 
 
 class Players(NamedTuple):
-    """A shard: what every stage changes."""
+    """The part of a shard that changes in every stage."""
 
     plays: FloatArray
     memory: FloatArray
@@ -65,7 +65,7 @@ class Lesson(NamedTuple):
 
 
 class Examples(NamedTuple):
-    """What a shard teaches a classifier that knows nothing of label weights."""
+    """What a shard teaches a classifier that takes one label per example."""
 
     order: IntArray  # numbers to sort them by
     X: Any
@@ -82,7 +82,7 @@ class Hypothesis(Protocol):
 
 
 def hold_out(rows: Rows, fraction: float, seed: int) -> Rows:
-    """Keep some rows from being taught, chosen by draws that are keyed by row number."""
+    """Hold out some rows, chosen by draws that are keyed by row number."""
     draws = np.empty(len(rows.labels))
     draw_rows(seed, HELD_OUT, rows.first_row, 0, draws)
     chosen = draws < fraction
@@ -113,7 +113,7 @@ def fixed_point_scale(units: int) -> float:
 
 
 def begin(rows: Rows, rules: Rules) -> Players:
-    """Every row's game at its start."""
+    """Start every row's game."""
     plays, memory = begin_games(rules.playing, rows.labels)
     return Players(plays, memory, np.zeros((len(rows.held_out), rules.n_classes), dtype=np.int64))
 
@@ -128,13 +128,13 @@ def move(rows: Rows, players: Players, rules: Rules, hypothesis: Hypothesis, sta
 
 
 def held_out_hits(rows: Rows, players: Players) -> IntArray:
-    """Units of held-out weight in all, and of those whose label has most votes."""
+    """The held-out weight in units: in total, and of the rows whose label has most votes."""
     is_right = players.counts.argmax(axis=1) == rows.labels[rows.held_out]
     return np.array([rows.held_out_units.sum(), rows.held_out_units[is_right].sum()], dtype=np.int64)
 
 
 def teach_all(rows: Rows, players: Players, rules: Rules) -> Lesson:
-    """Every row, with the label weights that its play says."""
+    """Teach every row, with the label weights of its play."""
     quanta = np.empty(players.plays.shape, dtype=np.int64)
     kernels.quantize(players.plays, rows.weights, rules.scale, quanta)
     if not rules.is_realizable:
@@ -144,21 +144,21 @@ def teach_all(rows: Rows, players: Players, rules: Rules) -> Lesson:
 
 
 def teach_labels(rows: Rows, scale: float) -> Lesson:
-    """Every row with its own label and weight, as without boosting."""
+    """Teach every row its own label and weight, as without boosting."""
     numbers = np.arange(len(rows.labels))
     quanta = np.floor(rows.weights * scale + 0.5).astype(np.int64)
     return Lesson(quanta, scale, numbers, rows.labels, rows.first_row + numbers)
 
 
 def drawing_mass(rows: Rows, players: Players, rules: Rules) -> tuple[int, int]:
-    """The shard's first row, and how much the shard weighs when rows are drawn."""
+    """The shard's first row, and its total weight for drawing rows."""
     return rows.first_row, int(_drawing_quanta(rows, players, rules).sum())
 
 
 def teach_drawn(
     rows: Rows, players: Players, rules: Rules, stage: int, n_drawn: int, masses: dict[int, tuple[int, int]], total: int
 ) -> Lesson:
-    """The drawn rows that are in this shard; ``masses``: by first row, the mass before a shard and its own."""
+    """Teach the drawn rows that are in this shard; ``masses``: by first row, the mass before a shard and its own."""
     before, mass = masses[rows.first_row]
     numbers, targets = _draws(rules.playing.seed, stage, n_drawn, total, before, before + mass)
     cumulated = np.cumsum(_drawing_quanta(rows, players, rules))
@@ -171,7 +171,7 @@ def teach_drawn(
 
 
 def lesson_mass(rows: Rows, players: Players, lesson: Lesson) -> int:
-    """What a lesson weighs; zero: there is nothing to teach."""
+    """The total weight of a lesson; zero if there is nothing to teach."""
     return int(lesson.quanta.sum())
 
 
@@ -219,7 +219,7 @@ def step_rows(
 
 @allocating
 def _draws(seed: np.uint64, stage: int, n_drawn: int, total: int, first: int, last: int) -> tuple[IntArray, IntArray]:
-    """Which of the stage's draws fall into masses first..last - 1, and where in them."""
+    """Which of the stage's draws fall into masses first..last - 1, and at which offset."""
     numbers = np.empty(n_drawn, dtype=np.int64)
     targets = np.empty(n_drawn, dtype=np.int64)
     found = 0

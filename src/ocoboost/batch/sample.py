@@ -1,4 +1,4 @@
-"""All rows of a sample in shards, and a way to do something to each of them.
+"""All rows of a sample in shards, and functions applied to each of them.
 
 A booster asks only for what ``Sample`` offers, so it does not know whether the shards lie in one array, are worked on
 by threads, or live on a cluster (``ocoboost.dask``).

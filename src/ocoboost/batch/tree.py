@@ -11,7 +11,7 @@ from ocoboost.arrays import IntArray
 from ocoboost.batch import tree_kernels as kernels
 from ocoboost.batch.binning import Codes
 
-# Histograms of a level above this many bytes are counted in parts, and both of two siblings then from their rows.
+# Above this many bytes, a level's histograms are counted in several passes, and both siblings of a pair from rows.
 MOST_BYTES = 2**28
 
 
@@ -92,7 +92,7 @@ def grow(count: Callable[[Tree, IntArray], IntArray], slots: IntArray, n_classes
 def _children(
     count: Callable[[Tree, IntArray], IntArray], tree: Tree, nodes: IntArray, parents: IntArray | None
 ) -> IntArray | None:
-    """Histograms of pairs of siblings: the lighter one is counted, the other is what remains of the parent."""
+    """Histograms of pairs of siblings: the lighter one is counted, the other is the parent minus it."""
     if parents is None or 2 * parents.nbytes > MOST_BYTES:
         return None
     pairs = np.arange(len(parents))

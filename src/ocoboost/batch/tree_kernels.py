@@ -1,8 +1,8 @@
 """Histogram trees, compiled: rows to leaves, rows to histograms, histograms to splits.
 
-A histogram counts, for every bin of every feature, the weight of each label in 64-bit fixed point. Whole numbers add up
-to the same sum in every order, so chunks of rows may be counted anywhere and added anyhow, and a child's histogram is
-its parent's minus its sibling's, exactly.
+A histogram counts, for every bin of every feature, the weight of each label in 64-bit fixed point. Sums of integers
+do not depend on the order, so shards may be counted anywhere and added in any order, and a child's histogram is exactly
+its parent's minus its sibling's.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ def count_hard(
 
 @kernel
 def _purity(part: IntArray, whole: IntArray) -> float:
-    """Squared label weights over their sum, of a part and of the rest: what is left of the weight if every row guesses.
+    """Squared label weights over their sum, for a part and the rest: the weight that guessing in proportion gets right.
 
-    Both at once, because each sum has to wait for its last addend.
+    Both in one loop, because each addition waits for the one before it in its own sum.
     """
     total = 0.0
     squares = 0.0
@@ -121,7 +121,7 @@ def find_split(histogram: IntArray, slots: IntArray, best: IntArray, left_weight
         for j in range(n_classes):
             any_missing |= histogram[missing_slot, j] != 0
         part[:] = 0
-        # The last bin's threshold parts missing values from all others.
+        # The last bin's threshold separates missing values from all others.
         for slot in range(slots[column], missing_slot - (0 if any_missing else 1)):
             any_here = False
             for j in range(n_classes):

@@ -1,4 +1,4 @@
-"""What a booster says to a row: a label distribution, the vote shares behind it, and the label that follows."""
+"""What a booster predicts for a row: a label distribution, the vote shares behind it, and the label."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ocoboost.oco.projections import project_onto_simplex
 
 
 class Answers(NamedTuple):
-    """What is said to each row of a block; all have shape (rows, classes)."""
+    """The predictions for the rows of a block; all arrays have shape (rows, classes)."""
 
     distributions: FloatArray  # D
     shares: FloatArray  # each label's share of the pooled votes
-    priorities: FloatArray | None = None  # who wins a tie, if not the label with most votes
+    priorities: FloatArray | None = None  # decide ties; None: the vote shares do
 
     @classmethod
     def none(cls, n_rows: int) -> Answers:
-        """Before the first label is known."""
+        """The answers before any label is known: no columns."""
         return cls(np.zeros((n_rows, 0)), np.zeros((n_rows, 0)))
 
     def set_first(self, answer: Answers) -> None:
-        """Put an answer given when fewer labels were known in the place of the first; the others have 0 in it."""
+        """Replace the first row's answer by one given when fewer labels were known; the new labels get 0."""
         n_known = answer.shares.shape[1]
         for array, row in zip(self, answer, strict=True):
             if array is not None and row is not None:

@@ -1,15 +1,16 @@
-"""The driver: carries a block of rows through all learners of a booster, whichever booster it is.
+"""The driver: takes a block of rows through all learners of a booster, whichever booster it is.
 
     for each learner:
-        teach     the cells say what it is taught on every row
+        teach     the cells decide what it is taught on every row
         vote      row by row: it votes with what it knows, then learns the row
-        see       the cells take note of its votes
+        see       the cells update their state with its votes
 
-What learner i is taught on row r depends on the votes of learners 1..i-1 on row r, and its vote on row r on its own
-past. The cells (row, learner) therefore form a grid that may be walked in any order that respects left and upper
-neighbours: by parts (learner by learner over a block, for any ensemble), in one compiled loop, or as a pipeline over
-threads (for native ones). A block of one row is the paper's order. Results are equal to the bit, because draws are
-keyed by (seed, purpose, row, learner) and sums run in learner order.
+What learner i is taught on row r depends on the votes of learners 1..i-1 on row r; its vote on row r depends on the
+rows it has learned before. So the cells (row, learner) may be processed in any order in which a cell follows the
+earlier learners of its row and the earlier rows of its learner: by parts (learner by learner over a block, for any
+ensemble), in one compiled loop, or as a pipeline over threads (for native ones). A block of one row gives the paper's
+order. Results are bit-identical, because draws are keyed by (seed, purpose, row, learner) and sums run in learner
+order.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ from ocoboost.data.schema import Block, Schema
 
 
 class Tape(Protocol):
-    """Someone who keeps what the learners of a cascade say."""
+    """Records the votes of a cascade's learners."""
 
     def begin(self, labels: IntArray, weights: FloatArray, n_classes: int) -> Any:
-        """What ``Cells.begin`` gives, with arrays to keep votes in."""
+        """``Cells.begin``, with arrays to record votes in."""
 
     def end(self, rows: Any) -> None:
-        """Keep what is in them after the last learner."""
+        """Store the recorded votes after the last learner."""
 
 
 @dataclass
@@ -63,7 +64,7 @@ class Cascade:
         *,
         answering: bool = True,
     ) -> Answers:
-        """Teach a block to all learners; returns the answers from before each row was learned, if they are wanted."""
+        """Teach a block to all learners; with ``answering``, return the answers from before each row was learned."""
         prepared = self.ensemble.prepare(block, learning=True)
         begin = self.cells.begin if self.tape is None else self.tape.begin
         rows = begin(labels, weights, n_classes)
@@ -80,7 +81,7 @@ class Cascade:
         return self.cells.answers(rows, n_classes, np.arange(first_row, first_row + len(labels)))
 
     def learn_by_parts(self, rows: Any, prepared: Prepared, n_classes: int, first_row: int) -> None:
-        """Learner by learner over the block, for any ensemble; native ones run the same cells in one kernel."""
+        """Process the block learner by learner, for any ensemble; native ones run the same cells in one kernel."""
         cells, choices = self.cells, self.cells.choices(n_classes)
         grid, cell_scratch, spare = grid_for(choices), cells.scratch(n_classes), np.empty(n_classes)
         label_weights: FloatArray = np.empty((len(prepared), n_classes))
@@ -91,7 +92,7 @@ class Cascade:
             grid.see_rows(choices, rows, cell_scratch, first_row, learner, votes, spare)
 
     def answer(self, block: Block, n_classes: int, n_learned: int) -> Answers:
-        """What is said to a block when so many rows are learned; nothing is learned."""
+        """The answers for a block after ``n_learned`` rows; nothing is learned."""
         cells, choices = self.cells, self.cells.choices(n_classes)
         prepared = self.ensemble.prepare(block, learning=False)
         rows, cell_scratch = cells.begin_poll(len(block), n_classes), cells.scratch(n_classes)
@@ -108,7 +109,7 @@ class Cascade:
         return cells.answers(rows, n_classes, np.full(len(block), n_learned))
 
     def settings(self) -> list[dict[str, Any]]:
-        """What the booster and its learners were told, as numbers and words."""
+        """The settings of the booster and its learners, as numbers and strings."""
         return [
             {
                 "cells": type(self.cells).__name__,
@@ -123,9 +124,9 @@ class Cascade:
         return {"cells": self.cells.state(), "ensemble": self.ensemble.state()}
 
     def restore(self, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
-        """Take back what ``state`` gave; raises ``ValueError`` for what cannot have been learned."""
+        """Restore what ``state`` returned; raises ``ValueError`` if it is invalid."""
         most = self.ensemble.max_classes
         if most is not None and n_classes > most:
-            raise ValueError(f"{n_classes} labels, and {self.ensemble.name} can tell {most} apart")
+            raise ValueError(f"{self.ensemble.name} can learn at most {most} labels, got {n_classes}")
         self.ensemble.restore(saved["ensemble"], schema, n_classes)
         self.cells.restore(saved["cells"])

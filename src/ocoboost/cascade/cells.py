@@ -1,13 +1,13 @@
 """What a booster does in a cell (row, learner) of the grid: the protocol, and its dispatch inside kernels.
 
-    teach    what the learner is taught, from what the learners before it said to this row
-    see      what its vote changes: the row's state, and (in Adaboost.OLM) what is known of the learner
-    pool     the same for a row without a label: what the vote adds to the prediction
+    teach    what the learner is taught, given the votes of earlier learners on this row
+    see      how its vote changes the row's state and (in Adaboost.OLM) what is known about the learner
+    pool     what its vote adds to the prediction for a row without a label
 
-Any order of cells in which a cell follows its row's earlier learners and its learner's earlier rows gives the same
-bits, so the same three kernels serve the loop by parts (``teach_rows`` and so on, one learner over a block) and the
-fused one (``kernel.py``). Kernels find their cells by the type of ``choices``, a named tuple that belongs to one kind
-of cells.
+Any order in which a cell follows the earlier learners of its row and the earlier rows of its learner gives
+bit-identical results, so the same three kernels serve the loop by parts (``teach_rows`` and so on, one learner over a
+block) and the fused one (``kernel.py``). The type of ``choices``, a named tuple of each kind of cells, selects the
+kernels.
 
 A new booster is one subclass of ``Cells`` with its kernels; see CONTRIBUTING.md.
 """
@@ -32,21 +32,21 @@ Rows = TypeVar("Rows", bound="Tiled")
 class Kernels(NamedTuple):
     """The kernels of a kind of cells; ``number`` is a row's place in the stream, ``row`` its place in the block."""
 
-    choices: type  # the named tuple by which these are found
+    choices: type  # the named tuple whose type selects these kernels
     teach: Callable[..., None]  # (choices, rows, scratch, row, number, learner, out)
     see: Callable[..., None]  # (choices, rows, scratch, row, number, learner, n_classes, vote, spare)
     pool: Callable[..., None]  # as ``see``; in both ``vote`` may be overwritten
 
 
 class Tiled(Protocol):
-    """What the rows of a block hold: a named tuple of arrays."""
+    """The state of a block's rows: a named tuple of arrays."""
 
     def tile(self, rows: slice) -> Any:
-        """The same for some of the rows, sharing memory."""
+        """The state of some of the rows, sharing memory."""
 
 
 class Cells(ABC, Generic[Choices, Rows]):
-    """One kind of booster with its choices made, and what it has learned beside its learners."""
+    """A booster without its learners: its settings, and what it has learned itself."""
 
     kernels: ClassVar[Kernels]
     n_learners: int
@@ -55,9 +55,11 @@ class Cells(ABC, Generic[Choices, Rows]):
 
     def __init_subclass__(cls) -> None:
         if "kernels" in vars(cls):
-            _KERNELS[cls.kernels.choices] = cls.kernels
+            choices = cls.kernels.choices
+            if _KERNELS.setdefault(choices, cls.kernels) != cls.kernels:
+                raise TypeError(f"{cls.__name__}: {choices.__name__} belongs to other cells; use another named tuple.")
 
-    # -- what a kind of cells must say ---------------------------------------------------------------------------
+    # -- required ------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def configure(self, n_classes: int) -> Choices:
@@ -65,13 +67,13 @@ class Cells(ABC, Generic[Choices, Rows]):
 
     @abstractmethod
     def begin(self, labels: IntArray, weights: FloatArray, n_classes: int) -> Rows:
-        """What a block of rows holds before the first learner: a named tuple of arrays, axis 0 the row."""
+        """The state of a block before the first learner: a named tuple of arrays whose axis 0 is the row."""
 
     @abstractmethod
     def answers(self, rows: Rows, n_classes: int, numbers: IntArray) -> Answers:
-        """What all votes amount to; ``numbers`` are the rows' places in the stream."""
+        """The answers after all votes; ``numbers`` are the rows' places in the stream."""
 
-    # -- what most need not --------------------------------------------------------------------------------------
+    # -- optional ------------------------------------------------------------------------------------------------
 
     def begin_poll(self, n_rows: int, n_classes: int) -> Rows:
         """``begin`` for rows without a label."""
@@ -82,30 +84,30 @@ class Cells(ABC, Generic[Choices, Rows]):
         return ()
 
     def state(self) -> dict[str, Any]:
-        """What was learned beside the learners, as numbers and arrays."""
+        """What the booster itself has learned, apart from its learners, as numbers and arrays."""
         return {}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take back what ``state`` gave; raises ``ValueError`` for what cannot have been learned."""
+        """Restore what ``state`` returned; raises ``ValueError`` if it is invalid."""
         if state:
             raise ValueError(f"invalid state of the booster: {', '.join(map(str, state))}")
 
     def settings(self) -> dict[str, Any]:
-        """What was chosen, as numbers and words; two boosters with equal settings and learners learn alike."""
+        """The settings, as numbers and strings; boosters with equal settings and learners learn alike."""
         if not dataclasses.is_dataclass(self):
-            raise TypeError(f"{type(self).__name__} must be a dataclass, or say what its settings are")
+            raise TypeError(f"{type(self).__name__} must be a dataclass or define settings()")
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.init}
 
-    # -- what the driver asks ------------------------------------------------------------------------------------
+    # -- for the driver ------------------------------------------------------------------------------------------
 
     def choices(self, n_classes: int) -> Choices:
-        """The choices, worked out once for every number of classes."""
+        """The choices, computed again only when the number of classes changes."""
         if self._choices is None or self._choices[0] != n_classes:
             self._choices = n_classes, self.configure(n_classes)
         return self._choices[1]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_choices"}  # can be worked out again
+        return {name: value for name, value in vars(self).items() if name != "_choices"}  # computed again when needed
 
 
 _KERNELS: dict[type, Kernels] = {}
@@ -116,11 +118,11 @@ def kernels_for(choices: Any) -> Kernels:
     return _KERNELS[getattr(choices, "instance_class", type(choices))]
 
 
-# A function for the interpreter, and beside it the choice that the compiler makes.
+# Each function is what the interpreter runs; its overload, further down, is what Numba compiles.
 
 
 def teach_cell(choices: Any, rows: Any, scratch: Any, row: int, number: int, learner: int, out: FloatArray) -> None:
-    """The label weights for a learner."""
+    """Write the label weights that a learner is taught."""
     kernels_for(choices).teach(choices, rows, scratch, row, number, learner, out)
 
 
@@ -135,7 +137,7 @@ def see_cell(
     vote: FloatArray,
     spare: FloatArray,
 ) -> None:
-    """Take note of a vote on a row that is learned."""
+    """Process a vote on a row that is learned."""
     kernels_for(choices).see(choices, rows, scratch, row, number, learner, n_classes, vote, spare)
 
 
@@ -150,7 +152,7 @@ def pool_cell(
     vote: FloatArray,
     spare: FloatArray,
 ) -> None:
-    """Take note of a vote on a row without a label."""
+    """Process a vote on a row without a label."""
     kernels_for(choices).pool(choices, rows, scratch, row, number, learner, n_classes, vote, spare)
 
 

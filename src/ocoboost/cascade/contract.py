@@ -1,4 +1,4 @@
-"""What the loop asks of an ensemble of weak learners, and nothing more."""
+"""What the loop requires of an ensemble of weak learners."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ocoboost.arrays import FloatArray
 from ocoboost.data.rows import Row
 from ocoboost.data.schema import Block, Schema
 
-# A block in the form that an ensemble's learners eat: a list of dicts, a matrix, ...; ``len`` counts the rows.
+# A block in the form that an ensemble's learners take: a list of dicts, a matrix, ...; ``len`` counts the rows.
 Prepared: TypeAlias = Any
 
 
@@ -31,20 +31,20 @@ class WeakEnsemble(Protocol):
 
     @property
     def max_classes(self) -> int | None:
-        """The most labels a learner can tell apart."""
+        """The largest number of labels a learner can learn; None if there is no limit."""
 
     @property
     def n_bytes(self) -> int | None:
-        """Memory that the learners take; None if nobody counts it."""
+        """Memory used by the learners; None if unknown."""
 
     def check(self, rows: Sequence[Row], *, learning: bool) -> None:
         """Raise ``InvalidInputError`` if these rows cannot be learned (or voted on)."""
 
     def prepare(self, block: Block, *, learning: bool) -> Prepared:
-        """The rows in the form the learners eat; called once per block, before the loop over learners.
+        """The rows in the form the learners take; called once per block, before the loop over learners.
 
-        Before learning, the block's schema already holds every column and category of the rows. Before voting it may
-        not: what is unknown then counts as missing.
+        When learning, the block's schema already holds every column and category of the rows. When voting it may not;
+        unknown ones count as missing.
         """
 
     def vote(self, learner: int, rows: Prepared, out: FloatArray) -> None:
@@ -54,13 +54,13 @@ class WeakEnsemble(Protocol):
         """Row by row: vote with what is known, then learn the row."""
 
     def settings(self) -> dict[str, Any]:
-        """What the learners were told, as numbers and words; two ensembles with equal settings learn alike.
+        """The settings of the learners, as numbers and strings; ensembles with equal settings learn alike.
 
         Raises ``ModelFileError`` for learners that are Python objects, which no model file can hold.
         """
 
     def state(self) -> dict[str, Any]:
-        """All that the learners have learned, as numbers, words and arrays."""
+        """What the learners have learned, as numbers, strings and arrays."""
 
     def restore(self, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
-        """Fill fresh learners with what ``state`` gave; raises ``ValueError`` for what cannot have been learned."""
+        """Restore what ``state`` returned in new learners; raises ``ValueError`` if it is invalid."""

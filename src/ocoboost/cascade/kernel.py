@@ -31,9 +31,9 @@ def learn_block(
     learners: tuple[int, int],
     reached: IntArray,
 ) -> bool:
-    """Teach a block to the learners of a range, from the cell ``reached`` (learner, row) on.
+    """Teach a block to a range of learners, starting from the cell ``reached`` (learner, row).
 
-    Stops early when a learner's arrays are full, with ``reached`` at the cell to go on from, and returns false.
+    Returns false if it stopped because a learner's arrays are full; ``reached`` is then the cell to resume from.
     """
     taught, vote, spare = scratch.taught, scratch.vote, scratch.slope
     for learner in range(reached[0], learners[1]):
@@ -89,7 +89,7 @@ def see_rows(
 def pool_rows(
     choices: Any, rows: Any, cell_scratch: Any, n_learned: int, learner: int, votes: FloatArray, spare: FloatArray
 ) -> None:
-    """``pool_cell`` for every row; what is drawn is drawn at the number of rows learned."""
+    """``pool_cell`` for every row; draws are keyed by the number of rows learned."""
     for row in range(votes.shape[0]):
         pool_cell(choices, rows, cell_scratch, row, n_learned, learner, votes.shape[1], votes[row], spare)
 
@@ -111,7 +111,7 @@ _others: dict[type, Grid] = {}
 
 
 def grid_for(choices: Any) -> Grid:
-    """The kernels for a kind of cells; those of cells that other packages define stay out of the cache on disk."""
+    """The kernels for a kind of cells; for cells of other packages they are not cached on disk."""
     kind = type(choices)
     if kind.__module__.partition(".")[0] == _PACKAGE:
         return _OURS

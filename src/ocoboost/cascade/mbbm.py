@@ -1,13 +1,13 @@
-"""The cells of OnlineMBBM (Jung, Goetz & Tewari, 2017): boosting by majority, online and for many labels.
+"""The cells of OnlineMBBM (Jung, Goetz & Tewari, 2017): online multiclass boosting by majority.
 
 A learner is taught the true label, weighted by how much is lost if its vote is wrong:
 
     w_i = sum over l of phi_{N-i}(s + e_l) - phi_{N-i}(s + e_y)
         = k / (1 - gamma) * ( phi_{N-i+1}(s) - phi_{N-i}(s + e_y) )
 
-where s counts the votes of the learners before it. The second form is the first and one step of the potential's
-recursion, and needs two potentials instead of k. One of them is known already: phi_{N-i+1}(s) is what learner i-1 left
-behind. So a cell asks for phi_{N-i}(s + e_y) and, if the vote is wrong, for phi_{N-i}(s + e_h).
+where s counts the votes of earlier learners. The second form follows from the first by one step of the potential's
+recursion, and needs two potentials instead of k. One of them is already known: phi_{N-i+1}(s) was computed in the cell
+of learner i-1. So a cell computes phi_{N-i}(s + e_y) and, if the vote is wrong, phi_{N-i}(s + e_h).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ocoboost.cascade.weighting import Weighting, cell_kernel, largest, rounded,
 from ocoboost.compiling import kernel
 from ocoboost.randomness import RELABEL, TIES, uniform
 
-# Above this gamma the identity multiplies rounding errors too much, and the weights are summed term by term.
+# Above this gamma the identity amplifies rounding errors too much, so the weights are summed term by term.
 LARGEST_GAMMA_FOR_IDENTITY = 0.9
 
 
@@ -56,7 +56,7 @@ class Counts(NamedTuple):
     raised: FloatArray  # the potential if the next vote is right
 
     def tile(self, rows: slice) -> Counts:
-        """The same for some of the rows, sharing memory."""
+        """The state of some of the rows, sharing memory."""
         return Counts._make(array[rows] for array in self)
 
 
@@ -147,7 +147,7 @@ def cheapest(
     vote: FloatArray,
     spare: FloatArray,
 ) -> int:
-    """The label of least expected cost, if the learner's vote gives the chances of every truth."""
+    """The label of least expected cost, if the true label is distributed as the learner's vote."""
     n = choices.n_learners - 1 - learner + choices.n_extra
     for label in range(n_classes):
         spare[label] = 0.0
@@ -163,7 +163,7 @@ def cheapest(
 
 @dataclass
 class MBBM(Weighting[Majority, Counts]):
-    """OnlineMBBM; nothing is learned beside the learners, and potentials are remembered only to save time."""
+    """OnlineMBBM; only its learners learn, and potentials are cached only to save time."""
 
     kernels = Kernels(Majority, teach, see, pool)
 
@@ -187,7 +187,7 @@ class MBBM(Weighting[Majority, Counts]):
             mean = float(np.mean(weights))
             scales = np.full(self.n_learners, 1.0 / mean if mean > 0.0 else 1.0)
         first = potential(tables, 0, self.n_learners + n_extra, none, 0, scratch)
-        tables.values[0] = -1.0  # the first learner asks with one vote less to come
+        tables.values[0] = -1.0  # the first learner asks with one vote fewer to come
         return Majority(
             **self.shared_choices(),
             potentials=tables,
@@ -203,7 +203,7 @@ class MBBM(Weighting[Majority, Counts]):
         return Counts(labels, weights, votes, np.full(n_rows, choices.first_potential), np.zeros(n_rows))
 
     def scratch(self, n_classes: int) -> Scratch:
-        """Memory for one thread to work out potentials in."""
+        """Memory for one thread to compute potentials in."""
         return make_scratch(max(n_classes, 2), self.n_learners)
 
     def answers(self, rows: Counts, n_classes: int, numbers: IntArray) -> Answers:

@@ -1,7 +1,7 @@
-"""One name for what every compiled ensemble does to a row; the type of its forest says which kernel is meant.
+"""What every compiled ensemble does to a row, under one name; the type of its forest selects the kernel.
 
 A native ensemble has a ``forest`` (its arrays and rules) and scratch memory, and grows its arrays between kernel calls.
-Kernels never allocate: before a row that the arrays might be too small for they stop and say so.
+Kernels never allocate: they stop before a row for which the arrays might be too small, and report it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _KERNELS: dict[type, ModuleType] = {}
 
 
 def register_forest(forest: type, kernels: ModuleType) -> None:
-    """Say in which module the kernels for a kind of forest are: ``is_full``, ``vote_row``, ``vote_and_learn_row``."""
+    """Register the module with the kernels for a kind of forest: ``is_full``, ``vote_row``, ``vote_and_learn_row``."""
     _KERNELS[forest] = kernels
 
 
@@ -32,8 +32,8 @@ def _kernels(forest: Any) -> ModuleType:
     return _KERNELS[getattr(forest, "instance_class", type(forest))]
 
 
-# A function for the interpreter, and beside it the choice that the compiler makes. Kernels with ``inline="always"``
-# cannot be handed *arguments, and an overload must return a Python function: hence the lambdas.
+# Each function is what the interpreter runs; its overload, further down, is what Numba compiles. Kernels with
+# ``inline="always"`` do not accept *arguments, and an overload must return a Python function: hence the lambdas.
 
 
 def is_full(forest: Any, learner: int, scratch: Any) -> Any:
@@ -92,7 +92,7 @@ def vote_and_learn_rows(
     scratch: Any,
     out: FloatArray,
 ) -> int:
-    """Vote on each row, then learn it; stops early, and says at which row, when the learner's arrays are full."""
+    """Vote on each row, then learn it; returns the row at which the learner's arrays were full, or the end."""
     for row in range(first_row, block.shape[0]):
         if is_full(forest, learner, scratch):
             return row
@@ -103,7 +103,7 @@ def vote_and_learn_rows(
 
 
 class NativeEnsemble(ABC):
-    """Weak learners that are arrays, side by side (see ``contract.WeakEnsemble``)."""
+    """Weak learners held side by side in arrays (see ``contract.WeakEnsemble``)."""
 
     name: str
     takes_weights = True
@@ -134,7 +134,7 @@ class NativeEnsemble(ABC):
 
     @property
     def n_bytes(self) -> int:
-        """Memory that the learners take."""
+        """Memory used by the learners."""
         return sum(array.nbytes for array in self.forest.trees)
 
     def is_full(self, learner: int) -> bool:
@@ -154,14 +154,14 @@ class NativeEnsemble(ABC):
                 self.grow()
 
     def settings(self) -> dict[str, Any]:
-        limits = ("max_slots", "max_nodes")  # these move with the memory that a leaf takes
+        limits = ("max_slots", "max_nodes")  # these change with the memory that a leaf takes
         rules = {key: value for key, value in self.rules._asdict().items() if key not in limits}
         return {key: value.item() if isinstance(value, np.generic) else value for key, value in rules.items()}
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """All that the learners have learned, as numbers, words and arrays."""
+        """What the learners have learned, as numbers, strings and arrays."""
 
     @abstractmethod
     def restore(self, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
-        """Fill fresh learners; raises ``ValueError`` for what cannot have been learned."""
+        """Restore what ``state`` returned in new learners; raises ``ValueError`` if it is invalid."""

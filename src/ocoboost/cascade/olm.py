@@ -1,10 +1,10 @@
-"""The cells of Adaboost.OLM (Jung, Goetz & Tewari, 2017): boosting with the logistic loss, no advantage to know.
+"""The cells of Adaboost.OLM (Jung, Goetz & Tewari, 2017): boosting with the logistic loss, for unknown advantages.
 
-The learners before i have given the labels scores s, the sum of alpha_j over the votes; the loss is the sum over l != y
-of log(1 + exp(s_l - s_y)). Learner i is taught the true label, weighted by the slope of the loss in s_y, and alpha_i
-moves against the slope of the loss along its vote. The partial sums are experts: the i-th says which label has the
-highest score after i votes. An expert's weight is exp(-its mistakes); only the mistakes are kept, and a row's weighted
-shares are summed in learner order against the fewest mistakes so far, so that nothing underflows.
+Before learner i, a label's score s_l is the sum of alpha_j over the learners j < i that voted for it; the loss is the
+sum over l != y of log(1 + exp(s_l - s_y)). Learner i is taught the true label, weighted by the slope of the loss in
+s_y, and alpha_i takes a gradient step on the loss after its vote. The partial sums are experts: the i-th predicts the
+label with the highest score after i votes. An expert's weight is exp(-its mistakes); only the mistakes are stored, and
+weights are summed in learner order, relative to the fewest mistakes so far, so that nothing underflows.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_MISTAKES = 1e300  # sums of huge row weights stay finite
 
 
 class Logistic(NamedTuple):
-    """The choices of Adaboost.OLM, as numbers, and what it knows of its learners."""
+    """The choices of Adaboost.OLM, as numbers, and what it has learned about its learners."""
 
     n_learners: int
     seed: np.uint64
@@ -48,11 +48,11 @@ class Scores(NamedTuple):
     weights: FloatArray
     scores: FloatArray  # (rows, at least 2) sums of alpha over the votes so far
     label_votes: FloatArray  # (rows, classes) pooled
-    shares: FloatArray  # (rows, classes) weights of the experts that say each label, over exp(-fewest)
+    shares: FloatArray  # (rows, classes) weights of the experts that predict each label, divided by exp(-fewest)
     fewest: FloatArray  # (rows,) mistakes of the experts so far
 
     def tile(self, rows: slice) -> Scores:
-        """The same for some of the rows, sharing memory."""
+        """The state of some of the rows, sharing memory."""
         return Scores._make(array[rows] for array in self)
 
 
@@ -63,7 +63,7 @@ def logistic(z: float) -> float:
 
 @cell_kernel
 def steepness(scores: FloatArray, label: int, shift: float) -> float:
-    """Minus the slope of the loss in the true label's score, when that is raised by ``shift``."""
+    """Minus the slope of the loss in the true label's score, after adding ``shift`` to that score."""
     total = 0.0
     for j in range(scores.size):
         if j != label:
@@ -155,7 +155,7 @@ def choose(
 def pool_label(
     choices: Logistic, rows: Scores, row: int, number: int, learner: int, n_classes: int, chosen: int
 ) -> int:
-    """Add a learner's vote to the scores, and what its expert then says to the shares; returns the latter."""
+    """Add a learner's vote to the scores, and its expert's label to the shares; returns that label."""
     rows.label_votes[row, chosen] += 1.0
     rows.scores[row, chosen] += choices.alphas[learner]
     draw = uniform(choices.seed, TIES, number, learner) if choices.draws_ties else 0.0
@@ -203,7 +203,7 @@ class OLM(Weighting[Logistic, Scores]):
         return Scores(labels, weights, np.zeros((n_rows, max(n_classes, 2))), votes, shares, np.zeros(n_rows))
 
     def answers(self, rows: Scores, n_classes: int, numbers: IntArray) -> Answers:
-        """The shares of the experts' weight, and those of the learners' votes."""
+        """Each label's share of the experts' weight, and of the learners' votes."""
         distributions = rows.shares / rows.shares.sum(axis=1, keepdims=True)
         return Answers(distributions, rows.label_votes / self.n_learners, self.priorities(numbers, n_classes))
 

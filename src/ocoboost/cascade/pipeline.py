@@ -1,8 +1,8 @@
-"""A block of rows through a native ensemble on several threads, to the same bits as on one.
+"""A block of rows through a native ensemble on several threads, bit-identical to one thread.
 
 The learners are cut into stages and the rows into tiles. A cell needs its learner's earlier rows and its row's earlier
-learners, and nothing else: so a stage may take a tile once it has finished the tile before and the stage before has
-finished this tile.
+learners, and nothing else: so a stage may take a tile once it has finished the previous tile and the previous stage
+has finished this one.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from ocoboost.cascade.cells import Cells
 from ocoboost.cascade.kernel import grid_for
 from ocoboost.cascade.native import NativeEnsemble
 
-# Rows that a stage carries through its learners before it passes them on: small enough to fill the pipeline soon,
-# large enough that a tree stays in cache and a call costs nothing.
+# Rows that a stage carries through its learners before it passes them on: few enough to fill the pipeline soon,
+# and enough that a tree stays in cache and the cost of a call is negligible.
 ROWS_PER_TILE = 64
-# Early learners are taught more labels than late ones, so equal stages take unequal times: several per thread even out.
+# Early learners are taught more labels than late ones, so equal stages take unequal times: each thread has several.
 STAGES_PER_THREAD = 2
 
 
@@ -64,7 +64,7 @@ def learn_pipelined(
             if done:
                 return
             with gate.alone():
-                if ensemble.is_full(int(reached[0])):  # another thread may have grown the arrays meanwhile
+                if ensemble.is_full(int(reached[0])):  # another thread may have grown the arrays in the meantime
                     ensemble.grow()
 
     if n_threads <= 1:  # learner by learner over the whole block: every tree is fetched from memory once
@@ -99,7 +99,7 @@ class _Schedule:
         self._failed = False
 
     def take(self) -> tuple[int, int] | None:
-        """A stage and a tile that are ready, once there are any; None when all is done."""
+        """Wait for a stage and a tile that are ready; None when everything is done."""
         with self._change:
             while not self._failed and self._n_finished[-1] < self._n_tiles:
                 ready = [stage for stage in range(len(self._n_finished)) if self._is_ready(stage)]
@@ -132,7 +132,7 @@ class _Schedule:
 
 
 class _Gate:
-    """Many threads may work on the trees at once; growing the arrays needs them all to stand aside."""
+    """Lets many threads work on the trees at once, or a single one, which grows the arrays."""
 
     def __init__(self) -> None:
         self._change = threading.Condition()

@@ -1,4 +1,4 @@
-"""The tables that OnlineMBBM's potentials are looked up in or worked out with; see ``potentials.py``."""
+"""The tables that OnlineMBBM's potentials are looked up in or computed from; see ``potentials.py``."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ MONTE_CARLO = 2
 METHODS = {"exact": EXACT, "fast": FAST, "monte-carlo": MONTE_CARLO}
 
 N_DRAWS = 100  # of the published code
-MOST_LEARNERS = 1000  # beyond, the terms of the exact formula leave the range of doubles
+MOST_LEARNERS = 1000  # beyond this, terms of the exact formula leave the range of doubles
 NEGLIGIBLE = {EXACT: 1e-19, FAST: 1e-5}  # probabilities that may be left out of sums
 N_REMEMBERED = 2**19  # potentials, for all learners together: 12 MiB
 MOST_OF_THREE = 2**21  # numbers in the table for three labels: 16 MiB, 145 learners
 MOST_POWERS = 2**23  # numbers in the table of powers: 64 MiB
-N_NODES = 32  # of which the lightest are left out
+N_NODES = 32  # of the quadrature; the lightest are left out
 
 _inlined = kernel(error_model="numpy", inline="always")  # the tables make costly arguments
 
 
 class Potentials(NamedTuple):
-    """Tables for one gamma, number of labels and number of learners, and the memory of every learner."""
+    """Tables for one gamma, number of labels and number of learners, and a cache for every learner."""
 
     method: int
     n_classes: int
@@ -43,12 +43,12 @@ class Potentials(NamedTuple):
     node_weights: FloatArray
     words: NDArray[np.uint64]  # (2, gaps) hashes of single gaps
     keys: NDArray[np.uint64]  # (learner, slot, 2)
-    values: FloatArray  # (learner, slot), -1 where nothing is remembered
+    values: FloatArray  # (learner, slot), -1 where nothing is cached
     seed: np.uint64
 
 
 class Scratch(NamedTuple):
-    """Where one thread works out a potential."""
+    """Memory for one thread to compute a potential in."""
 
     gaps: IntArray  # distinct, ascending
     sizes: IntArray  # how many labels have each
@@ -67,7 +67,7 @@ def make_scratch(n_classes: int, n_learners: int) -> Scratch:
 
 
 def make_potentials(method: int, *, gamma: float, n_classes: int, n_learners: int, seed: int) -> Potentials:
-    """The tables for ``n_classes`` >= 2 labels and up to ``n_learners`` + 1 votes to come, nothing remembered yet."""
+    """The tables for ``n_classes`` >= 2 labels and up to ``n_learners`` + 1 votes to come, with empty caches."""
     most = n_learners + 1
     other = (1.0 - gamma) / n_classes
     chance = gamma + other
@@ -149,7 +149,7 @@ def _words(n_gaps: int) -> NDArray[np.uint64]:
 
 @kernel
 def _fill_powers(poisson: FloatArray, powers: FloatArray) -> None:
-    """Truncated Poisson series to every power, one factor after the other."""
+    """All powers of truncated Poisson series, one factor at a time."""
     most = powers.shape[2] - 1
     for bound in range(powers.shape[1]):
         powers[0, bound, 0] = 1.0
@@ -161,9 +161,9 @@ def _fill_powers(poisson: FloatArray, powers: FloatArray) -> None:
 
 @_inlined
 def place_of_three(n: int, near: int, far: int) -> int:
-    """Where the table holds the potential of two gaps, -n < near <= n and near <= far <= n + 1, with n votes to come.
+    """The place of the potential of two gaps in the table, -n < near <= n and near <= far <= n + 1, n votes to come.
 
-    A label that is n + 1 behind is out of the race: larger gaps come to the same.
+    A label that is n + 1 votes behind cannot win: larger gaps have the same potential.
     """
     row = near + n - 1  # of length 2 n + 1 - row
     return n * (n - 1) * (4 * n + 7) // 6 + row * (2 * n + 1) - row * (row - 1) // 2 + far - near
@@ -171,7 +171,7 @@ def place_of_three(n: int, near: int, far: int) -> int:
 
 @kernel
 def _fill_of_three(chance: float, other: float, most: int, out: FloatArray) -> None:
-    """All potentials for three labels: the next vote is for the true label, for the near or for the far one."""
+    """All potentials for three labels, by recursion over the next vote: for the true, the near or the far label."""
     for n in range(1, most + 1):
         for near in range(1 - n, n + 1):
             for far in range(near, n + 2):

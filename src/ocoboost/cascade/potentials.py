@@ -1,23 +1,23 @@
-"""The potentials of OnlineMBBM (Jung, Goetz & Tewari, 2017): how likely the vote will be wrong in the end.
+"""The potentials of OnlineMBBM (Jung, Goetz & Tewari, 2017): the probability that the final vote is wrong.
 
 With n votes to come, each for the true label y with probability p = gamma + (1 - gamma) / k and for every other label
 with probability q = (1 - gamma) / k, the potential of the vote counts s is
 
     phi_n(s) = P( s_y + X_y <= max over l != y of s_l + X_l ),    X ~ Multinomial(n; p, q, ..., q)
 
-A tie is a mistake. It depends on n and on the multiset of gaps s_y - s_l only, and there are three ways to it:
+A tie is a mistake. The potential depends only on n and the multiset of gaps s_y - s_l. It is computed in three ways:
 
     exact         two labels: a binomial distribution function. Three: a table over n and the two gaps, filled by the
-                  recursion over the next vote; where it would be too large, a sum over X_y of the window that the
-                  second count must be in. More: given X_y the other counts are independent Poisson variables given
-                  their sum, so the answer is one coefficient of a product of truncated Poisson series, one for each
-                  distinct gap. All terms are positive: nothing cancels.
+                  recursion over the next vote; where that would be too large, a sum over X_y of the probability
+                  that the second count lies in the window it must be in. More: given X_y, the other counts are
+                  independent Poisson variables conditioned on their sum, so the answer is one coefficient of a product
+                  of truncated Poisson series, one for each distinct gap. All terms are positive: nothing cancels.
     fast          X_y normal (Gauss-Hermite quadrature), the other counts normal and independent. Two labels: exact.
-    monte-carlo   100 draws, as the published code; keyed by the arguments, so that no order of asking matters.
+    monte-carlo   100 draws, as in the published code; keyed by the arguments, so the order of calls does not matter.
 
-With more than three labels answers are remembered, for every learner apart (a learner always asks with the same n), in
-a table of fixed size that forgets the older of two entries. Entries are recognised by 128 bits hashed from the multiset
-of gaps.
+With more than three labels, potentials are cached for each learner separately (a learner always asks with the same n),
+in a table of fixed size that replaces the older of two entries. Entries are identified by 128 bits hashed from the
+multiset of gaps.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SQRT_HALF = math.sqrt(0.5)
 
 @_inlined
 def potential(potentials: Potentials, learner: int, n: int, counts: IntArray, label: int, scratch: Scratch) -> float:
-    """The potential of these vote counts with n votes to come; remembered for the learner who asks."""
+    """The potential of these vote counts with n votes to come; cached for the learner that asks."""
     most = -1  # votes of another label
     for other in range(potentials.n_classes):
         if other != label and counts[other] > most:
@@ -58,7 +58,7 @@ def potential(potentials: Potentials, learner: int, n: int, counts: IntArray, la
         else:
             value = exact_of_three(potentials.chances, potentials.cumulated, n, lead, far)
     else:
-        # From some gap on all come to the same: such labels can no longer win, or not with any chance that counts.
+        # Beyond some gap all labels are alike: they cannot win any more, or only with negligible probability.
         farthest = n + 1
         if potentials.method != MONTE_CARLO:
             farthest = min(farthest, potentials.widths[n] + 1 - max(0, 1 - lead))
@@ -92,7 +92,7 @@ def _work_out(
     second: Any,
     scratch: Scratch,
 ) -> float:
-    """A potential that is not remembered, and now is."""
+    """Compute a potential that is not cached, and cache it."""
     keys, values = potentials.keys, potentials.values
     slot = np.int64(first & np.uint64(values.shape[1] - 1))
     n_groups = _group(counts, label, potentials.n_classes, farthest, scratch)
@@ -135,7 +135,7 @@ def _group(counts: IntArray, label: int, n_classes: int, farthest: int, scratch:
 
 @_kernel
 def exact_of_three(chances: FloatArray, coins: FloatArray, n: int, near: int, far: int) -> float:
-    """The same as ``exact`` for two other labels, which share their votes as coins fall."""
+    """The same as ``exact`` for two other labels, between which coin tosses divide the votes."""
     ahead = 0.0
     for c in range(max(0, 1 - near), n + 1):
         total = n - c
@@ -160,7 +160,7 @@ def exact(potentials: Potentials, n: int, n_groups: int, scratch: Scratch) -> fl
         if ratio == 0.0:
             continue
         total = n - c  # votes of the other labels
-        # A group's series: its labels may each get up to ``bound`` votes. Groups whose bounds do not bind are one.
+        # A group's series: its labels may each get up to ``bound`` votes. Groups whose bounds do not bind are merged.
         product, spare = scratch.product, scratch.spare
         product[0] = 1.0
         degree = 0
@@ -178,7 +178,7 @@ def exact(potentials: Potentials, n: int, n_groups: int, scratch: Scratch) -> fl
                 size -= power
                 series = potentials.powers[power, bound]
                 reach = min(power * bound, total)
-                if group == n_groups and size == 0:  # the last: only one coefficient of the product is wanted
+                if group == n_groups and size == 0:  # the last: only one coefficient of the product is needed
                     for i in range(max(0, total - reach), min(degree, total) + 1):
                         chance += product[i] * series[total - i]
                 elif degree == 0:
@@ -227,7 +227,7 @@ def approximate(potentials: Potentials, n: int, n_groups: int, scratch: Scratch)
 
 @_kernel
 def sampled(potentials: Potentials, n: int, n_groups: int, scratch: Scratch, key: Any) -> float:
-    """The share of mistakes among draws that are fixed by n and the gaps."""
+    """The share of mistakes among draws that are keyed by n and the gaps."""
     n_wrong = 0
     for draw in range(N_DRAWS):
         number = draw * potentials.n_classes
@@ -254,7 +254,7 @@ def sampled(potentials: Potentials, n: int, n_groups: int, scratch: Scratch, key
 
 @_kernel
 def draw_binomial(n: int, chance: float, u: float) -> int:
-    """The number of successes at which the cumulated binomial distribution first exceeds ``u``."""
+    """The number of successes at which the cumulative binomial distribution first exceeds ``u``."""
     if chance >= 1.0:
         return n
     term = (1.0 - chance) ** n

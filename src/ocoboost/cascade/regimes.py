@@ -1,9 +1,8 @@
 """Agnostic and realizable: what the players play, what they lose, and what their plays teach.
 
-A regime is all that tells Algorithms 1 and 2 (agnostic) from Algorithms 4 and 5 (realizable): it joins a domain, a
-loss, and the reading of a play as label weights. Random relabelling teaches a draw instead of the weights themselves,
-with the same mean. This is the one home of starts, lessons and moves: the online cells, the batch boosters and the
-account's replay all use them.
+A regime is all that distinguishes Algorithms 1 and 2 (agnostic) from Algorithms 4 and 5 (realizable): a domain, a loss,
+and how a play becomes label weights. Random relabelling teaches a draw from these weights, with the same mean. Starts,
+lessons and moves are defined only here; the online cells, the batch boosters and the account's replay all use them.
 """
 
 from __future__ import annotations
@@ -120,7 +119,7 @@ def begin_games(playing: Playing, labels: IntArray) -> tuple[FloatArray, FloatAr
 def teach_row(
     regime: int, play: FloatArray, label: int, weight: float, is_random: bool, draw: float, out: FloatArray
 ) -> None:
-    """The label weights that carry a play; with ``is_random``, one label (or none) chosen by ``draw``."""
+    """The label weights that a play stands for; with ``is_random``, one label (or none) chosen by ``draw``."""
     for j in range(out.size):
         out[j] = 0.0
     if regime == REALIZABLE:  # Alg. 4.10: pass the true label with probability p, or with weight p
@@ -154,7 +153,7 @@ def move_row(
     learner: int,
     gradient: FloatArray,
 ) -> None:
-    """Show a row's player the vote of a learner: it suffers the loss, and makes its next play, in place."""
+    """Show a row's player the vote of a learner: it suffers the loss and moves to its next play, in place."""
     gradient_row(playing.regime, vote, label, playing.gamma, gradient)
     moves.step_row(
         playing.player,

@@ -3,7 +3,7 @@
     plays = start                                                       one game per row
     for each learner:
         teach the learner what the plays say, with the row's features   a distribution over labels, or a weight
-        show the players its votes, and let them move                   the loss is linear: its gradient says it all
+        show the players its votes, and let them move                   the loss is linear: its gradient is enough
     D = project(sum of votes / (gamma * n_learners))
 
 "Reset A" of Algorithms 1 and 4 and "m copies of A" of Algorithms 2 and 5 are the same statement: every row has its own
@@ -29,7 +29,7 @@ _inlined = kernel(error_model="numpy", inline="always")
 
 
 class Games(NamedTuple):
-    """A block of rows and the state of their games; axis 0 is the row, but of what is seen."""
+    """A block of rows and the state of their games; axis 0 is the row, except in ``seen_*``."""
 
     labels: IntArray
     weights: FloatArray
@@ -39,10 +39,10 @@ class Games(NamedTuple):
     distribution_votes: FloatArray  # pooled
     seen_labels: IntArray  # see ``Seen``
     seen_distributions: FloatArray
-    first_seen: int = 0  # where the first row is among them
+    first_seen: int = 0  # the place of the first row in these two
 
     def tile(self, rows: slice) -> Games:
-        """The same for some of the rows, sharing memory."""
+        """The state of some of the rows, sharing memory."""
         return self._replace(
             labels=self.labels[rows],
             weights=self.weights[rows],
@@ -54,15 +54,15 @@ class Games(NamedTuple):
         )
 
     def pooled(self, kind: str) -> FloatArray:
-        """The votes summed in learner order: of labels, or of distributions."""
+        """The label votes or the distributions, summed in learner order."""
         return self.label_votes if kind == "label" else self.distribution_votes
 
 
 class Seen(NamedTuple):
-    """What the players saw of every learner, if anyone wants to know; axis 0 is the learner, and empty otherwise.
+    """The votes that the players saw, if they are recorded; axis 0 is the learner, and of length 0 if not.
 
-    Learners take a block one after another, so this is the order in which votes come: in another one, recording
-    distributions took 8 % of a run (Segment, 100 Hoeffding trees).
+    Learners take a block one after another, so votes arrive in this order. In another order, recording distributions
+    took 8 % of a run (Segment, 100 Hoeffding trees).
     """
 
     labels: IntArray  # (learners, rows)
@@ -70,7 +70,7 @@ class Seen(NamedTuple):
 
     @classmethod
     def empty(cls, n_rows: int, n_learners: int, n_classes: int, kind: str) -> Seen:
-        """Arrays for the votes of the kind that the players see; no learners, nothing is kept."""
+        """Arrays for the kind of votes that the players see; with 0 learners nothing is recorded."""
         n_labels = n_learners if kind == "label" else 0
         return cls(np.empty((n_labels, n_rows), dtype=np.int32), np.empty((n_learners - n_labels, n_rows, n_classes)))
 
@@ -143,7 +143,7 @@ def keep_row(
     best: int,
     vote: FloatArray,
 ) -> None:
-    """Keep a vote if anyone wants to know."""
+    """Record a vote, if votes are recorded."""
     if seen_labels.shape[0] > 0:
         seen_labels[learner, row] = best
     elif seen_distributions.shape[0] > 0:
@@ -153,7 +153,7 @@ def keep_row(
 
 @dataclass
 class Relabelling(Cells[Playing, Games]):
-    """The boosters of Raman & Tewari, with their choices made; nothing is learned beside the learners."""
+    """The boosters of Raman & Tewari; only their learners learn."""
 
     kernels = Kernels(Playing, teach, see, pool)
 
@@ -186,7 +186,7 @@ class Relabelling(Cells[Playing, Games]):
         )
 
     def begin(self, labels: IntArray, weights: FloatArray, n_classes: int, seen: Seen | None = None) -> Games:
-        """The games of a block before their first move; ``seen`` is where to keep what the players see."""
+        """The games of a block before their first move; ``seen`` is where to record the votes that the players see."""
         plays, memory = begin_games(self.choices(n_classes), labels)
         return self._games(labels, weights, plays, memory, n_classes, seen)
 
@@ -212,7 +212,7 @@ class Relabelling(Cells[Playing, Games]):
         return self.answers_to(rows.pooled(self.pool))
 
     def answers_to(self, pooled: FloatArray) -> Answers:
-        """What pooled votes amount to."""
+        """The answers from pooled votes."""
         shares = pooled / self.n_learners
         return Answers(projected(shares, self.gamma), shares)
 

@@ -1,19 +1,19 @@
 """What the two boosters of Jung, Goetz & Tewari (2017) share: a learner is taught the true label, with a weight.
 
-OnlineMBBM is optimal if the learners' advantage gamma is known, Adaboost.OLM adapts to it. In both the weight depends
-on the votes of the learners before. By default the weights are scaled so that they are 1 on average over the learners
-before anyone has voted: trees count weight against their grace period.
+OnlineMBBM is optimal if the learners' advantage gamma is known; Adaboost.OLM adapts to it. In both, the weight depends
+on the votes of earlier learners. By default the weights are scaled to a mean of 1 over the learners before any vote,
+because trees measure their grace period in weight.
 
 The code published with the papers deviates from the algorithms; every deviation can be switched on by itself:
 
     constants      a random constant per learner in [10, 200] times a fixed factor scales the weights, which are at
                    least 1e-10; the first learner of Adaboost.OLM has weight 5
-    horizon        OnlineMBBM counts one vote more as still to come than there are
+    horizon        OnlineMBBM expects one more vote than there are still to come
     monte-carlo    OnlineMBBM estimates potentials by 100 draws
     ties           ties between labels are broken at random
     min-cost       a learner votes for the label of least expected cost (Jung et al. only)
 
-Before a second label is known, rows are taught as if there were one more that nobody votes for.
+Before a second label is known, rows are taught as if there were one, for which no learner votes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ cell_kernel = kernel(error_model="numpy", forceinline=True)
 
 @dataclass
 class Weighting(Cells[Choices, Rows], ABC):
-    """The choices that both boosters make."""
+    """The settings that both boosters share."""
 
     n_learners: int
     deviations: frozenset[str]
@@ -47,7 +47,7 @@ class Weighting(Cells[Choices, Rows], ABC):
     seed: int
 
     def priorities(self, numbers: IntArray, n_classes: int) -> FloatArray | None:
-        """Which of several equal labels goes first, where that is drawn."""
+        """Random priorities that break ties between labels; None if ties are not broken at random."""
         if "ties" not in self.deviations:
             return None
         draws = np.empty((len(numbers), n_classes))
@@ -63,7 +63,7 @@ class Weighting(Cells[Choices, Rows], ABC):
         return SMALLEST_CONSTANT + (LARGEST_CONSTANT - SMALLEST_CONSTANT) * draws
 
     def shared_choices(self) -> dict[str, Any]:
-        """What both kinds of choices have, as numbers."""
+        """The fields that both kinds of choices share."""
         return {
             "n_learners": self.n_learners,
             "seed": np.uint64(self.seed),
@@ -76,7 +76,7 @@ class Weighting(Cells[Choices, Rows], ABC):
 
 @cell_kernel
 def teach_label(label: int, weight: float, row_weight: float, is_random: bool, draw: float, out: FloatArray) -> None:
-    """The true label with its weight; with ``is_random`` with half of it as a probability: most weights are below 2."""
+    """Teach the true label with its weight; with ``is_random``, with probability weight / 2 (most are below 2)."""
     for j in range(out.size):
         out[j] = 0.0
     out[label] = (row_weight if draw < 0.5 * weight else 0.0) if is_random else weight * row_weight
@@ -84,13 +84,13 @@ def teach_label(label: int, weight: float, row_weight: float, is_random: bool, d
 
 @cell_kernel
 def rounded(cost: float) -> float:
-    """Costs that differ by rounding errors only are to tie."""
+    """A cost rounded so that costs which differ only by rounding errors tie."""
     return math.floor(cost * 2.0**40 + 0.5)
 
 
 @cell_kernel
 def largest(values: FloatArray, n_values: int, draw: float) -> int:
-    """Where the largest value is; among several the one that ``draw`` in [0, 1) points at, 0 at the first."""
+    """The index of the largest value; ``draw`` in [0, 1) breaks ties, 0 in favour of the first."""
     best = 0
     n_best = 1
     for j in range(1, n_values):

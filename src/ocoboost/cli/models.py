@@ -19,8 +19,16 @@ LEAST_MEMORY = 32.0  # MiB for all learners together
 
 
 def names() -> list[str]:
-    """The keys that ``--model`` takes."""
-    return [model.key for model in registry.models(registry.BOOSTER, registry.LEARNER) if not _needs(model.load())]
+    """The keys that ``--model`` takes; a plug-in that cannot be imported is skipped with a warning."""
+    found = []
+    for model in registry.models(registry.BOOSTER, registry.LEARNER):
+        try:
+            needed = _needs(model.load())
+        except Exception as error:  # whatever another package raises on import
+            typer.echo(f"ocoboost: warning: model {model.key!r} is skipped: {_why(error)}", err=True)
+        else:
+            found += [] if needed else [model.key]
+    return found
 
 
 def list_models(key: str) -> str:
@@ -42,7 +50,10 @@ def make_model(key: str, budget: int | None, max_memory: float | None, seed: int
     model = registry.find(key)
     if model is None or key != model.key or model.protocol == registry.BATCH:
         raise typer.BadParameter(f"{key!r} is not one of {', '.join(names())}", param_hint="--model")
-    kind = model.load()
+    try:
+        kind = model.load()
+    except Exception as error:  # whatever another package raises on import
+        raise typer.BadParameter(f"{key!r} cannot be loaded: {_why(error)}", param_hint="--model") from error
     if needed := _needs(kind):
         why = f"{model.name} needs {' and '.join(needed)}; make one in Python, or choose from {', '.join(names())}"
         raise typer.BadParameter(why, param_hint="--model")
@@ -84,3 +95,8 @@ def _needs(kind: Any) -> list[str]:
     return [
         name for name, parameter in inspect.signature(kind).parameters.items() if parameter.default is parameter.empty
     ]
+
+
+def _why(error: Exception) -> str:
+    """An error on one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"

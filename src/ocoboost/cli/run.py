@@ -76,7 +76,7 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Predict each row of a file before learning it, and print the scores."""
-    # Most of its lines are options.
+    # Over 60 lines because Typer reads the options off the signature.
     from ocoboost.run import runner
     from ocoboost.run.checkpoint import Settings
 

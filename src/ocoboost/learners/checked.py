@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ocoboost.errors import ModelFileError
-
 
 def require(condition: Any, name: str) -> None:
     """Raise unless ``condition`` holds of the field called ``name``."""
@@ -42,11 +40,3 @@ def as_trees(kind: Any, arrays: Any) -> Any:
     require(isinstance(arrays, dict) and set(arrays) == set(kind._fields), "trees")
     require(all(isinstance(array, np.ndarray) for array in arrays.values()), "trees")
     return kind(**arrays)
-
-
-def needs_pickle(name: str) -> ModelFileError:
-    """The error for learners that are Python objects."""
-    return ModelFileError(
-        f"{name} cannot be put in a model file, which holds numbers and text but no Python objects. Use pickle, and "
-        "unpickle only what you trust."
-    )

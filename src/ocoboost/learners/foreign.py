@@ -19,13 +19,13 @@ import numpy as np
 
 from ocoboost.arrays import FloatArray
 from ocoboost.data.rows import Row, require_numbers, sorted_names
-from ocoboost.data.schema import Block, Schema
+from ocoboost.data.schema import Block
 from ocoboost.errors import InvalidInputError, WeakLearnerError
-from ocoboost.learners.checked import needs_pickle
+from ocoboost.learners.unsaved import Unsaved
 from ocoboost.randomness import derive_seed
 
 
-class ForeignEnsemble(ABC):
+class ForeignEnsemble(Unsaved, ABC):
     """What River and scikit-learn learners share: one row at a time, and errors that name the learner and the row."""
 
     takes_weights: bool
@@ -36,7 +36,7 @@ class ForeignEnsemble(ABC):
         self.name = name
         self.learners = learners
 
-    def check(self, rows: Sequence[Row], *, learning: bool) -> None:  # noqa: B027, most learners take any row
+    def check(self, rows: Sequence[Row], *, learning: bool) -> None:  # most learners take any row
         """Raise for rows that the learners cannot take."""
 
     @abstractmethod
@@ -61,15 +61,6 @@ class ForeignEnsemble(ABC):
                 self._teach_row(learner, row, taught)
             except Exception as error:
                 raise self._error(learner, number, "learning", error) from error
-
-    def settings(self) -> dict[str, Any]:
-        raise needs_pickle(self.name)
-
-    def state(self) -> dict[str, Any]:
-        raise needs_pickle(self.name)
-
-    def restore(self, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
-        raise needs_pickle(self.name)
 
     def _vote_into(self, learner: int, number: int, row: Any, out: FloatArray) -> None:
         n_classes = out.shape[1]

@@ -1,12 +1,12 @@
-"""The losses a booster reveals to its players, and nothing else knows them.
+"""The losses that a booster reveals to its players.
 
 Losses are linear in the play, so a loss is its gradient:
 
     agnostic    (Algorithms 1 and 2)    2 * (vote / gamma - one_hot(label))
     realizable  (Algorithms 4 and 5)    (2 * vote[label] - 1) / gamma - 1
 
-On the simplex the agnostic gradient differs from the paper's by a constant vector, which moves no player and changes
-no regret. A vote is a distribution over labels; a label vote is its one-hot special case.
+On the simplex the agnostic gradient differs from the paper's by a constant vector, which changes
+neither plays nor regret. A vote is a distribution over labels; a label vote is its one-hot special case.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def realizable_gradient(vote: FloatArray, label: int, gamma: float, out: FloatAr
 
 
 def agnostic_gradient_bound(*, gamma: float, n_classes: int) -> float:
-    """Largest Euclidean norm of an agnostic gradient, measured along the simplex (its mean taken out).
+    """Largest Euclidean norm of an agnostic gradient, measured along the simplex (its mean removed).
 
     It is reached by a vote for a wrong label. At k = 2 it is sqrt(2) * (1 + 1 / gamma).
     """

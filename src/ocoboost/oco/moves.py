@@ -1,7 +1,7 @@
 """Compiled moves of the players: one game per row, in place, nothing allocated.
 
-A player is a code, a row of plays and a row of memory. ``begin`` prepares the memory from the start points that stand
-in ``plays``; ``step`` shows every row its gradient and replaces its play by the next one. What each player keeps:
+A player is a code, a row of plays and a row of memory. ``begin`` prepares the memory from the start points in
+``plays``; ``step`` shows every row its gradient and replaces its play by the next one. What each player keeps:
 
     player          memory of a row on the simplex      on the interval
     GRADIENT        nothing                             nothing
@@ -232,7 +232,7 @@ def step_row(
     n_steps: int,
     n_played: int,
 ) -> None:
-    """Move one game on by one; ``n_played`` is how many moves came before this one."""
+    """Make one move in a game; ``n_played`` is the number of moves before it."""
     if on_interval:
         _step_on_interval(player, play, memory, gradient, step_size, gradient_range, n_steps, n_played)
     else:

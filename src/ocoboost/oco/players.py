@@ -1,4 +1,4 @@
-"""Five online convex optimizers, each with the regret it promises from any start.
+"""Five online convex optimizers, each with its regret bound from any start.
 
     gradient        projected online gradient descent (Zinkevich, 2003): the paper's
     lazy            dual averaging: the projection of start - step * (sum of gradients)
@@ -7,7 +7,7 @@
     coin            parameter-free expert advice by coin betting (Orabona & Pal, 2016)
 
 Regret is ``sum_i g_i . p_i - min_u sum_i g_i . u`` over the ``n_steps`` gradients of one game. The bounds below hold
-for every sequence of gradients within the game's norm and range, also for adversaries that see the plays.
+for every sequence of gradients within the game's norm and range, even from adversaries that see the plays.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from ocoboost.arrays import FloatArray
 from ocoboost.oco import moves as kernels
 from ocoboost.oco.domains import Domain
 
-# How much of the uniform distribution entropic players mix into a start at the label: from a vertex they never move.
+# The share of the uniform distribution in entropic players' starts at the label: from a vertex they never move.
 LABEL_START_MIXING = 0.1
 
 
 @dataclass(frozen=True)
 class Game:
-    """What may be known of a game before its first move."""
+    """What is known about a game before its first move."""
 
     domain: Domain
     n_steps: int
@@ -43,7 +43,7 @@ class Player(ABC):
     name: ClassVar[str]
     code: ClassVar[int]
     is_entropic: ClassVar[bool] = False  # needs a start in the interior
-    uses_paper_step: ClassVar[bool] = False  # gamma / sqrt(N) unless told otherwise
+    uses_paper_step: ClassVar[bool] = False  # gamma / sqrt(N) by default
     has_step_size: ClassVar[bool] = False
 
     def optimal_step(self, game: Game, start: FloatArray) -> float:
@@ -51,7 +51,7 @@ class Player(ABC):
         return 0.0
 
     def default_step(self, game: Game, start: FloatArray, gamma: float) -> float:
-        """The paper's gamma / sqrt(N) where it gives one, else the one that minimises the bound."""
+        """The paper's gamma / sqrt(N) for players that use it, else the step that minimises the bound."""
         return gamma / math.sqrt(game.n_steps) if self.uses_paper_step else self.optimal_step(game, start)
 
     @abstractmethod
@@ -59,7 +59,7 @@ class Player(ABC):
         """The most regret this player can have in ``game`` from ``start``; players without a step ignore it."""
 
     def memory_size(self, domain: Domain) -> int:
-        """Numbers a row's memory holds."""
+        """How many numbers a row's memory holds."""
         return 0
 
     def begin(self, domain: Domain, plays: FloatArray) -> FloatArray:
@@ -71,7 +71,7 @@ class Player(ABC):
     def step(
         self, game: Game, plays: FloatArray, memory: FloatArray, gradients: FloatArray, step_size: float, n_played: int
     ) -> None:
-        """Move every row's game on by one, in place."""
+        """Make one move in every row's game, in place."""
         kernels.step(
             self.code,
             game.domain.is_interval,

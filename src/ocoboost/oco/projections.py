@@ -21,7 +21,7 @@ def project_row(point: FloatArray, out: FloatArray) -> None:
     highest = point[0]
     for j in range(1, point.size):
         highest = max(highest, point[j])
-    # Measured from the highest coordinate, that one is always above the threshold, however large the numbers are.
+    # Heights are relative to the highest coordinate, so that one stays above the threshold, however large the numbers.
     threshold = -np.inf
     n_active = point.size + 1
     while True:
@@ -51,9 +51,9 @@ def project_onto_simplex(points: FloatArray, out: FloatArray) -> None:
 def move_two_and_project(point: FloatArray, first: int, first_change: float, second: int, second_change: float) -> None:
     """Change two different coordinates of a point of the simplex, then project it back, in place.
 
-    The steps the cascade makes for label votes are of this kind: one coordinate falls, the other rises by less or
-    stays. The common shift is then known without iterating, if all coordinates stay above it, or all that were positive
-    do but for the one that falls to zero. These cases need no sum over the row, which is what makes them fast.
+    This is the step of the cascade after a label vote: one coordinate falls, the other rises by less or stays. The
+    common shift is then known without iterating if all coordinates stay above it, or if all positive ones do except
+    for the one that falls to zero. These cases need no sum over the row, which makes them fast.
     """
     k = point.size
     shift = (first_change + second_change) / k

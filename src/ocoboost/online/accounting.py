@@ -9,14 +9,14 @@ from ocoboost.theory.record import Record
 
 
 class Accountable(StreamClassifier):
-    """Base of the boosters whose rows play games: the players' part in the regret can be told from the learners'."""
+    """Base of the boosters whose rows play games, so that the regret can be split between players and learners."""
 
     def account(self, hypotheses: Searchable | None = None, *, most_rows: int | None = None) -> Account:
-        """Keep what the learners say from the next row on; the account tells where the regret comes from.
+        """Record the votes from the next row on; the account shows where the regret comes from.
 
         ``hypotheses`` is the class to compare with; None stands for stumps on a grid of 16 quantiles. A vote takes one
         byte of memory (two above 256 labels, eight per label if players see distributions), a row that of its features;
-        after ``most_rows`` rows no more is kept.
+        recording stops after ``most_rows`` rows.
 
         >>> from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier
         >>> from ocoboost.bench import synthetic

@@ -1,4 +1,4 @@
-"""Adaboost.OLM (Jung, Goetz & Tewari, 2017): the adaptive online booster, which needs no advantage."""
+"""Adaboost.OLM (Jung, Goetz & Tewari, 2017): the adaptive online booster, which need not know the advantage."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ PAPER = frozenset({"constants", "ties"})
 class AdaBoostOLMClassifier(WeightingBooster):
     """The online multiclass booster with the logistic loss: adapts to the learners, nothing to tune.
 
-    A learner is taught the true label with a weight, the slope of the logistic loss at the scores that the learners
-    before it gave; its own vote adds alpha to its label's score, and alpha follows the loss by projected gradient
-    descent in [-2, 2]. The first i learners are the i-th expert. `predict_proba_one` is each label's share of the
-    experts' weight, where an expert weighs exp(-mistakes); `predict_one` is its mode, and `sample_one` the paper's
-    randomized prediction, the word of an expert drawn by weight.
+    A learner is taught the true label with a weight, the slope of the logistic loss at earlier learners' scores. Its
+    vote adds alpha to the score of a label, and alpha is updated by projected gradient descent in [-2, 2]. The first i
+    learners are the i-th expert. `predict_proba_one` is each label's share of the experts' weight, where an expert has
+    weight exp(-mistakes); `predict_one` is its mode, and `sample_one` the paper's randomized prediction, the label of
+    an expert drawn by weight.
 
     Weights are scaled to 1 before any vote. A row's own weight multiplies its loss: what is taught, the step of alpha
     and the mistakes. A learner that takes no weights is taught a row with half its weight as the probability.
@@ -40,7 +40,7 @@ class AdaBoostOLMClassifier(WeightingBooster):
     n_jobs
         Threads for native trees; -1 for all cores. The results do not depend on it.
     seed
-        Makes everything repeatable, to the bit.
+        The random seed; with the same seed, results are bit-identical.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class AdaBoostOLMClassifier(WeightingBooster):
 
     @property
     def log_expert_weights_(self) -> FloatArray:
-        """The logarithms of the experts' weights at present: minus their mistakes, which rows weigh."""
+        """The logarithms of the experts' weights at present: minus their mistakes, weighted by the rows' weights."""
         return -self._learned().mistakes
 
     def _learned(self) -> OLM:

@@ -14,9 +14,9 @@ from ocoboost.online.playing import PlayingBooster
 
 
 class OnlineAgnosticBoostClassifier(PlayingBooster):
-    """Boosting on a stream whose labels nobody promises to be clean (Raman & Tewari, 2022, Algorithm 1).
+    """Boosting on a stream whose labels may be noisy (Raman & Tewari, 2022, Algorithm 1).
 
-    The defaults are the paper's, but for the depth of its trees: its experiments boost
+    The defaults are the paper's, except for the depth of the trees: its experiments boost
     `HoeffdingTrees(max_depth=1, split_criterion="gini")`, and predict by `sample_one`. `OnlineBoostClassifier` needs no
     tuning: it runs several such boosters side by side and mixes them.
 
@@ -39,7 +39,7 @@ class OnlineAgnosticBoostClassifier(PlayingBooster):
     pool
         What is summed for the prediction: labels (the paper's) or distributions.
     start
-        Where each row's game starts: "uniform" (the paper's) or "label", which spares the first learners noise.
+        Where each row's game starts: "uniform" (the paper's) or "label", which spares the first learners noisy lessons.
     player
         "gradient" (the paper's), "lazy", "exponentiated", "scale-free" or "coin".
     step_size
@@ -49,10 +49,10 @@ class OnlineAgnosticBoostClassifier(PlayingBooster):
         All labels, if known. Then this is Algorithm 1 exactly. If None the label set grows: a row's game is over the
         labels seen up to and including that row.
     n_jobs
-        Threads for native trees; -1 for all cores. River and scikit-learn learners hold Python's lock and run on one
+        Threads for native trees; -1 for all cores. River and scikit-learn learners hold the GIL and run on one
         thread. The results do not depend on it.
     seed
-        Makes everything repeatable, to the bit.
+        The random seed; with the same seed, results are bit-identical.
 
     Examples
     --------

@@ -50,10 +50,10 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
     classes
         All labels, if known. If None the label set grows: a row's game is over the labels seen up to and including it.
     n_jobs
-        Threads for native trees; -1 for all cores. River and scikit-learn learners hold Python's lock and run on one
+        Threads for native trees; -1 for all cores. River and scikit-learn learners hold the GIL and run on one
         thread. The results do not depend on it.
     seed
-        Makes everything repeatable, to the bit.
+        The random seed; with the same seed, results are bit-identical.
 
     Examples
     --------

@@ -39,7 +39,7 @@ class LearnerBooster(StreamClassifier):
         return set(getattr(self.learner, "_tags", ()))
 
     def _named_learner(self) -> Any:
-        """The learner that was given; None if it is left to us."""
+        """The learner that was given; None if the booster chooses it."""
         return self.learner
 
     def _ensemble(self, learner: Any, n_learners: int, seed: int, labels: Labels) -> WeakEnsemble:
@@ -56,11 +56,11 @@ class LearnerBooster(StreamClassifier):
             raise invalid(self, "learner", "be a classifier that can be cloned", self.learner, hint) from error
         if ensemble.max_classes is not None and len(labels) > ensemble.max_classes:
             must = f"hold at most {ensemble.max_classes} labels"
-            raise invalid(self, "classes", must, self.classes, f"{ensemble.name} tells no more apart")
+            raise invalid(self, "classes", must, self.classes, f"{ensemble.name} cannot learn more")
         return ensemble
 
     def _checked_labels(self) -> Labels:
-        """The labels known from the start, once every parameter is known to be in its range."""
+        """Check every parameter; returns the labels known from the start."""
         check_parameters(self, self.ranges)
         learner = self._named_learner()
         if learner is not None and not foreign.is_river_like(learner):

@@ -16,9 +16,9 @@ PAPER = frozenset({"constants", "horizon", "monte-carlo", "ties"})
 class OnlineMBBMClassifier(WeightingBooster):
     """The online multiclass booster by majority: optimal if the learners' advantage is known.
 
-    A learner is taught the true label with a weight: how much likelier the final vote is to be wrong if this learner
-    errs, given the votes before it and if the learners after it are right with an advantage of `gamma`. All learners
-    count alike, and the prediction is the plurality; `predict_proba_one` is the vote shares.
+    A learner is taught the true label with a weight: how much more likely the final vote is to be wrong if this learner
+    errs, given the votes of earlier learners and an advantage of `gamma` for later ones. All learners have equal votes,
+    and the prediction is the plurality; `predict_proba_one` returns the vote shares.
 
     Weights are scaled to mean 1 over the learners before any vote, and multiplied by the row's own weight. A learner
     that takes no weights is taught a row with half its weight as the probability, at most 1.
@@ -45,7 +45,7 @@ class OnlineMBBMClassifier(WeightingBooster):
     n_jobs
         Threads for native trees; -1 for all cores. The results do not depend on it.
     seed
-        Makes everything repeatable, to the bit.
+        The random seed; with the same seed, results are bit-identical.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""What the mixture runs over when it is left to choose.
+"""The members that the mixture has by default.
 
 These members were chosen on the streams of `benchmarks/portfolio.py`, synthetic ones and scikit-learn's bundled
-datasets, not on the seven datasets that the documentation reports. They differ in what goes wrong for whom: Mondrian
-trees find any shape but smear noise over many leaves, unless their nodes lean on their parents; Hoeffding trees with
-naive Bayes leaves are quick and smooth, but see one feature at a time.
+datasets, not on the seven datasets that the documentation reports. They fail in different ways: Mondrian trees
+find any shape but spread noise over many leaves, unless nodes are smoothed towards their parents; Hoeffding trees with
+naive Bayes leaves learn fast and smoothly, but see one feature at a time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ocoboost.learners.hoeffding.classifier import HoeffdingTrees
 from ocoboost.learners.mondrian.classifier import MondrianTrees
 
-# The paper's grid, thinned: neighbouring gammas measure alike when games start at the label.
+# The paper's grid, thinned: neighbouring gammas do equally well when games start at the label.
 GAMMAS = (1.0, 0.7, 0.4, 0.2)
 
 
@@ -42,7 +42,7 @@ class Choice(NamedTuple):
 
 
 def default_pairs() -> list[tuple[Any, float]]:
-    """Learners and their gammas, if both are left to choose."""
+    """The default learners and their gammas."""
     return [
         (MondrianTrees(smoothing=1.0, split_pure=True), 1.0),
         (MondrianTrees(smoothing=5.0), 1.0),

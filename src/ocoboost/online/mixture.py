@@ -6,7 +6,7 @@ the weighted mean of their losses, and the classical regret bounds for exponenti
 whatever the stream does (Herbster & Warmuth, 1998; Cesa-Bianchi & Lugosi, 2006).
 
 Time is cut into epochs [1], [2, 3], [4, 7], ...; within one the learning rate and the fixed share stand still. After
-every row each expert gets back a share of 1 / (length of the epoch), so that no expert is ever out of the game.
+every row 1 / (length of the epoch) of all weight is shared out evenly, so that every expert can recover.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ocoboost.cascade.cascade import Cascade
 from ocoboost.compiling import kernel
 from ocoboost.data.schema import Block, Schema
 
-# Beside its own D, every member of a mixture offers one for this gamma: nearly the mode of its votes. Members whose
-# votes are spread thin, as those of deep trees are, would lose to blunter but louder ones otherwise.
+# Beside its own D, every member of a mixture offers one for this gamma: nearly the mode of its votes. Otherwise
+# members whose votes are spread thinly, as those of deep trees are, would lose to worse ones with concentrated votes.
 SHARP_GAMMA = 0.03
 
 
@@ -39,7 +39,7 @@ def epoch_length(row: int) -> int:
 
 @kernel
 def fixed_share(length: int) -> float:
-    """How much of all weight is dealt out evenly after a row."""
+    """How much of all weight is shared out evenly after a row."""
     return 1.0 / max(length, 2)
 
 
@@ -58,7 +58,7 @@ def mix_rows(
     weights: FloatArray,
     weights_before: FloatArray,
 ) -> None:
-    """Row by row: note the experts' weights in ``weights_before``, then move ``weights`` by their losses.
+    """Row by row: record the experts' weights in ``weights_before``, then update ``weights`` by their losses.
 
     ``distributions`` has shape (experts, rows, classes), ``weights_before`` (rows, experts).
     """
@@ -79,7 +79,7 @@ def mix_rows(
 
 @kernel
 def mix_answers(answers: FloatArray, weights: FloatArray, out: FloatArray) -> None:
-    """Add the experts' rows, of shape (experts, rows, classes), up in ``out``; ``weights`` is (rows, experts)."""
+    """Sum the experts' rows, of shape (experts, rows, classes), into ``out``; ``weights`` is (rows, experts)."""
     for expert in range(answers.shape[0]):  # in a fixed order: the same bits for every cut of the stream
         for row in range(answers.shape[1]):
             for j in range(answers.shape[2]):

@@ -66,7 +66,7 @@ class PlayingBooster(OnlineBooster, Accountable):
 
     @property
     def relabel_(self) -> str:
-        """The relabelling in force: "random" where the learner takes no weights, whatever was asked for."""
+        """The relabelling that is used: "random" if the learner takes no weights, whatever ``relabel`` says."""
         cells = self._ready().engine.cascades[0].cells
         assert isinstance(cells, Relabelling)
         return cells.relabel

@@ -39,10 +39,10 @@ class OnlineRealizableBoostClassifier(PlayingBooster):
     classes
         All labels, if known. If None the label set grows: votes are over the labels seen up to and including a row.
     n_jobs
-        Threads for native trees; -1 for all cores. River and scikit-learn learners hold Python's lock and run on one
+        Threads for native trees; -1 for all cores. River and scikit-learn learners hold the GIL and run on one
         thread. The results do not depend on it.
     seed
-        Makes everything repeatable, to the bit.
+        The random seed; with the same seed, results are bit-identical.
 
     Examples
     --------

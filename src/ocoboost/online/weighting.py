@@ -1,4 +1,4 @@
-"""What the boosters of Jung, Goetz & Tewari share: the deviations of the published code, and how a state is made."""
+"""What the boosters of Jung, Goetz & Tewari share: the deviations of the published code, and settings."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class WeightingBooster(OnlineBooster):
         return labels
 
     def _shared(self, n_learners: int, seed: int, takes_weights: bool) -> dict[str, Any]:
-        """The choices that both boosters make."""
+        """The settings that both boosters share."""
         return {
             "n_learners": n_learners,
             "deviations": self.deviations_,

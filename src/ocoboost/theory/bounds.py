@@ -7,11 +7,11 @@ of weight).
 
 Notes on the paper's statements, each with a test:
 
-- Theorem 1 needs its learners' condition for lessons that depend on the votes: the rival label of the one-vs-one
-  condition is the vote itself whenever that is wrong. With three or more labels and gamma below 1 no learner can
-  promise a sub-linear R_W then: on labels drawn uniformly every vote earns -(k-2)/k, whatever the class. What is
-  true of every run is the inequality with the measured weak regret, which the account splits into its parts. A
-  condition that learners can satisfy counts from guessing, and costs ``guessing_price`` beyond Theorem 1.
+- Theorem 1 needs the weak-learning condition for lessons that depend on the votes: in the one-vs-one condition the
+  rival label is the vote itself whenever the vote is wrong. Then, with three or more labels and gamma below 1, no
+  learner can guarantee a sub-linear R_W: on labels drawn uniformly every vote gains -(k-2)/k, whatever the class. The
+  inequality does hold on every run with the measured weak regret, which the account splits into its parts. A condition
+  that learners can satisfy measures gains over guessing, and costs ``guessing_price`` beyond Theorem 1.
 - In the online realizable corollary the learners' regret need not be doubled: the bound holds in expectation with R_W
   itself when rows are passed on at random, because a vote does not depend on whether its row is passed on.
 """
@@ -83,7 +83,7 @@ def one_vs_all_gain_regret_bound(
 
 
 def guessing_price(*, gamma: float, n_classes: int) -> float:
-    """What counting from guessing costs: average gain lost to lessons that are nearly uniform.
+    """The cost of measuring gains over guessing: the average gain lost to nearly uniform lessons.
 
     Learners with ``gamma * max_h sum(h.y - 1/k) - sum(W.y - 1/k) <= (k - 1) / k * R`` satisfy the plain condition
     with R plus this times gamma T. It is zero for two labels and for gamma = 1.
@@ -97,7 +97,7 @@ def guessing_price(*, gamma: float, n_classes: int) -> float:
 def guessing_gain_regret_bound(
     *, weak_regret: float, player_regret: float, gamma: float, n_rounds: int, n_learners: int, n_classes: int
 ) -> float:
-    """Theorem 1 for learners whose advantage is counted from guessing; ``weak_regret`` in ``(k h.y - 1) / (k - 1)``."""
+    """Theorem 1 for learners with an advantage over guessing; ``weak_regret`` is in ``(k h.y - 1) / (k - 1)``."""
     scaled = 2.0 * (n_classes - 1) / n_classes * weak_regret
     return guessing_price(gamma=gamma, n_classes=n_classes) + agnostic_gain_regret_bound(
         weak_regret=scaled, player_regret=player_regret, gamma=gamma, n_rounds=n_rounds, n_learners=n_learners
@@ -127,7 +127,7 @@ def learners_for_error(*, error: float, gamma: float, n_classes: int, regime: Re
 def realizable_gain_bound(
     *, weak_regret: float, player_regret: float, gamma: float, n_rounds: int, n_learners: int
 ) -> float:
-    """Mistake bound of Algorithm 4: the least average gain. In expectation R_W itself will do (see the module)."""
+    """Mistake bound of Algorithm 4: the least average gain. In expectation R_W itself suffices (see the module)."""
     return 1.0 - agnostic_gain_regret_bound(
         weak_regret=weak_regret, player_regret=player_regret, gamma=gamma, n_rounds=n_rounds, n_learners=n_learners
     )
@@ -136,7 +136,7 @@ def realizable_gain_bound(
 def realizable_mistake_bound(
     *, weak_regret: float, player_regret: float, gamma: float, n_rounds: int, n_learners: int
 ) -> float:
-    """The most mistakes Algorithm 4 is expected to make on ``n_rounds`` realizable rows."""
+    """The largest expected number of mistakes of Algorithm 4 on ``n_rounds`` realizable rows."""
     gain = realizable_gain_bound(
         weak_regret=weak_regret, player_regret=player_regret, gamma=gamma, n_rounds=n_rounds, n_learners=n_learners
     )

@@ -24,12 +24,12 @@ from ocoboost.theory.meters import Account
 from ocoboost.theory.replay import lessons
 from ocoboost.theory.reports import NORMAL_95, UNKNOWN, Advantage, advantage
 
-# A class that is right on all but this share of the weight counts as realizing the labels: rounding.
+# A class that is right on all but this share of the weight counts as realizing the labels, up to rounding.
 ROUNDING = 1e-9
 
 
 class Outcome(NamedTuple):
-    """How one demand came out."""
+    """The outcome of one demand."""
 
     about: str
     learner_gain: float
@@ -52,12 +52,12 @@ class Check:
 
     @property
     def worst(self) -> Outcome:
-        """The demand that needs most slack."""
+        """The demand that needs the most slack."""
         return max(self.outcomes, key=lambda outcome: self.gamma * outcome.best_gain - outcome.learner_gain)
 
     @property
     def slack(self) -> float:
-        """The least R_W(T, k) with which the condition holds on this run at ``gamma``; negative if there is room."""
+        """The least R_W(T, k) with which the condition holds on this run at ``gamma``; negative means a margin."""
         return self.gamma * self.worst.best_gain - self.worst.learner_gain
 
     @property
@@ -110,7 +110,7 @@ def check(
     said, lesson = _shares(votes, n_classes, "votes"), _shares(taught, n_classes, "taught")
     if len(said) != len(lesson) or len(said) != len(X) or len(said) == 0:
         raise InvalidInputError(
-            f"check: X, votes and taught must have the same rows, got {len(X)}, {len(said)} and {len(lesson)} of them."
+            f"check: X, votes and taught must have equally many rows, got {len(X)}, {len(said)} and {len(lesson)}."
         )
     if weights is not None:
         lesson = lesson * weights[:, None]
@@ -133,7 +133,7 @@ def check(
     is_weak, verdict = _verdict(drafted, _is_above_zero(best_excess), _is_above_zero(excess), constant)
     if condition.is_realizable and best.sum() < lesson.sum() * (1.0 - ROUNDING):
         is_weak = None
-        verdict = "Cannot tell: no hypothesis of the class says all labels, so the condition does not apply."
+        verdict = "Cannot tell: no hypothesis of the class is right on every row, so the condition does not apply."
     return replace(drafted, is_weak_learner=is_weak, verdict=verdict)
 
 
@@ -154,7 +154,7 @@ def _outcome(demand: Demand, X: Any, lesson: FloatArray, hypotheses: Searchable)
 
 
 def _verdict(check: Check, is_best_better: bool, is_better: bool, constant: int) -> tuple[bool | None, str]:
-    """Whether it is a weak learner, in words; better means better than the best constant."""
+    """Whether it is a weak learner, and why; "better" means better than the best constant."""
     if not is_better and not is_best_better:
         return None, "Cannot tell: no hypothesis of the class does better than a constant on this run."
     if not is_better:
@@ -206,7 +206,7 @@ def check_learner(
     places = {label: index for index, label in enumerate(known.known)}
     shares = np.zeros((len(said), len(known)))
     for row, label in enumerate(said):
-        if label in places:  # not before the learner has seen a label
+        if label in places:  # None before the learner has seen a label
             shares[row, places[label]] = 1.0
     schema = Schema()
     for _, additions in sorted(schema.plan(rows).items()):
@@ -223,7 +223,7 @@ def check_run(
     gamma: float | None = None,
     member: int = 0,
 ) -> list[Check]:
-    """Check every learner of a recorded booster on what it was taught; ``gamma`` None is the booster's."""
+    """Check every learner of a recorded booster on what it was taught; ``gamma`` None is that of the booster."""
     cells = account.record.tapes[member].cells
     spans = list(account.record.spans(member))
     n_classes = max(span.rows.n_classes for span in spans)

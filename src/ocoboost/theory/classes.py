@@ -1,4 +1,4 @@
-"""Classes to compare with that need no setting up: they take their grid from the rows themselves."""
+"""Ready-made classes of hypotheses to compare with; grids are taken from the rows themselves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Searchable(Protocol):
 
 @dataclass(frozen=True)
 class Constant:
-    """Says the same label to every row."""
+    """Predicts the same label for every row."""
 
     label: int
 
@@ -31,7 +31,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Constants:
-    """One hypothesis per label, which always says that label.
+    """One hypothesis per label, which always predicts that label.
 
     >>> Constants().best_in_class(np.zeros((2, 0)), np.array([[1.0, 0.0], [0.0, 3.0]]))
     Best(value=3.0, hypothesis=Constant(label=1))
@@ -69,7 +69,7 @@ class QuantileStumps:
         return Best(value, Stump(best.feature, tuple(float(column[place]) for place in places), best.labels))
 
     def _edges(self, rows: FloatArray) -> FloatArray:
-        """The boundaries between cells, of shape (cells - 1, features); a column without values has none that count."""
+        """The boundaries between cells, of shape (cells - 1, features); NaN for a column without values."""
         ordered = np.sort(rows, axis=0)  # NaN last
         n_known = np.count_nonzero(~np.isnan(rows), axis=0)
         places = (np.arange(1, self.n_cells)[:, None] * n_known) // self.n_cells
@@ -78,7 +78,7 @@ class QuantileStumps:
 
 
 def _cells(rows: FloatArray, edges: FloatArray) -> FloatArray:
-    """The middle of each value's cell: the number of edges below it, and a half."""
+    """The middle of each value's cell: the number of edges below it, plus a half."""
     cells = np.zeros_like(rows)
     for column in range(rows.shape[1]):
         cells[:, column] = np.searchsorted(edges[:, column], rows[:, column], side="left")

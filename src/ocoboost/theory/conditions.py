@@ -1,4 +1,4 @@
-"""The weak-learning conditions of the paper: what is asked of a learner. ``checks`` holds a run against them.
+"""The weak-learning conditions of the paper: what is asked of a learner. ``checks`` checks them on a run.
 
 A condition asks for ``gamma * (gain of the best hypothesis) - (gain of the learner) <= R``, with R sub-linear in the
 number of rows.
@@ -12,17 +12,17 @@ number of rows.
     AgnosticBatch     OneVsAll on a sample
     RealizableBatch   a correlation of gamma under given weights
 
-How much they can ask for, each with a test:
+What they can and cannot ask for, each with a test:
 
-- With three or more labels, gamma < 1 and labels drawn uniformly, OneVsOne, Plain, OneVsAll and Asymmetric are failed
-  by every learner and every class: a vote gains -(k - 2) / k on average, and needs gamma times at least as much. The
+- With three or more labels, gamma < 1 and labels drawn uniformly, no learner satisfies OneVsOne, Plain, OneVsAll or
+  Asymmetric, whatever the class: a vote gains -(k - 2) / k on average, and should gain at least gamma times that. The
   paper lets the adversary choose the rival label after the vote; with a rival chosen before it, ``rivals``, the
   one-vs-one condition can be met by exponential weights.
 - OneVsAll and AgnosticBatch compare with a different hypothesis for every label. If the class holds constants, the
   best one for a label is always right on its rows: then they ask for accuracy (1 + gamma) / 2 on every label, whatever
   the labels, and are met only with a slack of that order. Look at the slack, not only at the verdict.
 - Guessing can be met by exponential weights at gamma = 1 and so at every gamma, since the best gain over guessing of a
-  class with constants is never negative. What it promises under a booster is ``bounds.guessing_gain_regret_bound``.
+  class with constants is never negative. What it guarantees for a booster is ``bounds.guessing_gain_regret_bound``.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class OneVsOne(Condition):
 
 @dataclass(frozen=True)
 class Plain(Condition):
-    """Gains 2 h.y - 1. It says something only if the best hypothesis is right on more than half of the rows."""
+    """Gains 2 h.y - 1. It asks for something only if the best hypothesis is right on more than half of the rows."""
 
     def demands(self, votes: FloatArray, taught: FloatArray) -> Iterator[Demand]:
         yield Demand("", plain_gain(votes, taught), 2.0 * taught - taught.sum(axis=1, keepdims=True))
@@ -97,7 +97,7 @@ class Plain(Condition):
 
 @dataclass(frozen=True)
 class OneVsAll(Condition):
-    """Gains 2 h.y - 1 over the rows taught each label; the best hypothesis is another one for every label."""
+    """Gains 2 h.y - 1 over the rows taught each label; the best hypothesis is found for each label separately."""
 
     def demands(self, votes: FloatArray, taught: FloatArray) -> Iterator[Demand]:
         for label in range(votes.shape[1]):

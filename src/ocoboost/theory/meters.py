@@ -9,11 +9,11 @@ of labels, and so the best hypothesis of any class), in gains, summed over rows:
     learners      (gamma * the comparator's gain on what was taught - the learners' gain on it) / gamma, on average over
                   learners: shrinks with better learners, or more rows to learn from
     draws         luck of random relabelling, zero on average; zero if lessons are fractional
-    pooling       what is lost (or won) by pooling other votes than the players see
-    projection    what the projection lemma leaves on the table; never negative
+    pooling       what is lost (or gained) by pooling votes other than those the players see
+    projection    what the inequality of the projection lemma leaves over; never negative
     relabelling   the same for the lemma that compares comparator and label on a play; never negative
 
-Theorem 1 is this line with the last two dropped. The proof is the paper's, with an equality where it has a lemma.
+Theorem 1 is this equation without the last two terms. The proof is the paper's, with equalities in place of lemmas.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from ocoboost.theory.reports import Parts, Report, advantage
 
 @dataclass
 class Account:
-    """Keeps a booster's run and says where its regret comes from; see `Accountable.account`."""
+    """Records a booster's run and shows where its regret comes from; see `Accountable.account`."""
 
     record: Record
     labels: Labels
@@ -49,10 +49,10 @@ class Account:
         """The account so far.
 
         ``comparator`` is a class with ``best_in_class``, or a label for every row recorded; None is the class given to
-        ``account``. Of a mixture the member with the least regret is shown unless one is named.
+        ``account``. For a mixture, the member with the least regret is shown unless one is named.
         """
         if self.record.n_rows == 0:
-            raise InvalidInputError("account: no row was learned since the account was opened; learn some first.")
+            raise InvalidInputError("account: no row was learned since it was opened; learn some first.")
         labels = np.concatenate([rows.labels for rows in self.record.rows])
         weights = np.concatenate([rows.weights for rows in self.record.rows])
         if not weights.any():

@@ -1,7 +1,7 @@
-"""What is kept of a run: rows, labels, and what the players saw of every learner.
+"""The record of a run: rows, labels, and the votes that the players saw.
 
-That is enough to know everything else: players are deterministic, and draws are keyed by row and learner, so a run
-can be played again without its learners (``replay``). A vote takes one byte (two above 256 labels) if the players
+Everything else follows from these: players are deterministic, and draws are keyed by row and learner, so the games
+can be played again without the learners (``replay``). A vote takes one byte (two above 256 labels) if the players
 see labels, and eight bytes per label if they see distributions.
 """
 
@@ -20,7 +20,7 @@ from ocoboost.cascade.relabelling import Games, Relabelling, Seen
 
 
 class Heard(NamedTuple):
-    """What one cascade's learners said to a block of rows."""
+    """The votes of one cascade's learners on a block of rows."""
 
     seen: Seen
     pooled: FloatArray  # the votes that the prediction is made of, summed; (rows, classes)
@@ -38,14 +38,14 @@ class Rows(NamedTuple):
 
 
 class Span(NamedTuple):
-    """Rows during which no label was new, and what one cascade's learners said to them."""
+    """Consecutive rows with the same labels known, and the votes of one cascade's learners on them."""
 
     rows: Rows
     heard: Heard
 
 
 class Tape:
-    """What one cascade's learners said, block by block (see ``cascade.cascade.Tape``)."""
+    """The votes of one cascade's learners, block by block (see ``cascade.cascade.Tape``)."""
 
     def __init__(self, record: Record, cells: Relabelling) -> None:
         self.record = record
@@ -53,13 +53,13 @@ class Tape:
         self.heard: list[Heard] = []
 
     def begin(self, labels: IntArray, weights: FloatArray, n_classes: int) -> Games:
-        """The games of a block, with arrays for what the players see while the record is open."""
+        """The games of a block, with arrays to record votes in while the record is open."""
         n_kept = self.cells.n_learners if self.record.is_open else 0
         seen = Seen.empty(len(labels), n_kept, n_classes, self.cells.votes)
         return self.cells.begin(labels, weights, n_classes, seen)
 
     def end(self, games: Games) -> None:
-        """Keep what the players saw, and what the prediction is made of."""
+        """Keep the votes that the players saw, and the pooled ones."""
         if self.record.is_open:
             n_classes = games.label_votes.shape[1]
             small = games.seen_labels.astype(np.min_scalar_type(n_classes - 1))
@@ -68,16 +68,16 @@ class Tape:
 
 @dataclass
 class Record:
-    """A run of a booster from some row on; one tape for every cascade in it."""
+    """A booster's run from some row on, with a tape for every cascade."""
 
-    most_rows: int | None = None  # then no more is kept
+    most_rows: int | None = None  # recording stops after these
     rows: list[Rows] = field(default_factory=list)
     tapes: list[Tape] = field(default_factory=list)
     n_rows: int = 0
 
     @classmethod
     def of(cls, cascades: Sequence[Cascade], most_rows: int | None) -> Record:
-        """Begin to record what these cascades learn."""
+        """Start to record these cascades."""
         record = cls(most_rows)
         for cascade in cascades:
             assert isinstance(cascade.cells, Relabelling)
@@ -125,7 +125,7 @@ class Record:
 
 
 def joined(blocks: list[FloatArray]) -> FloatArray:
-    """Matrices one under the other; columns that came later are missing before."""
+    """Stack matrices; columns that appeared later are missing in earlier rows."""
     if len({block.shape[1] for block in blocks}) == 1:
         return np.concatenate(blocks)
     out = np.full((sum(map(len, blocks)), max(block.shape[1] for block in blocks)), np.nan)

@@ -1,8 +1,8 @@
-"""The games of a recorded run once more, without the learners.
+"""The games of a recorded run played again, without the learners.
 
 What learner i was taught on a row follows from the votes of learners 1..i-1 on that row, and draws are keyed: the same
-kernels give the same bits. The gain of a label z on a lesson u (weights over labels, of mass |u|) is ``2 u[z] - |u|``:
-the paper's ``2 z.y - 1`` for a lesson that is a label.
+kernels give bit-identical lessons. The gain of a label z on a lesson u (weights over labels, of mass |u|) is
+``2 u[z] - |u|``: the paper's ``2 z.y - 1`` for a lesson that is a label.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ocoboost.compiling import kernel
 from ocoboost.randomness import RELABEL, uniform
 from ocoboost.theory.record import Span
 
-NO_LABEL = -1  # what a comparator says that names a label which nobody knew yet
+NO_LABEL = -1  # stands for a comparator's label that was not known yet
 
 # Columns of a learner's sums over rows, weighted by the rows' weights.
 VOTE_GAIN, COMPARATOR_GAIN = 0, 1  # on what was taught
 VOTE_GAIN_MEANT, COMPARATOR_GAIN_MEANT, LABEL_GAIN_MEANT = 2, 3, 4  # on the play itself; the same if nothing is drawn
 MASS = 5  # taught
-EDGE, COMPARATOR_EDGE = 6, 7  # share of the lesson met, beyond 1 / k
+EDGE, COMPARATOR_EDGE = 6, 7  # weight of the lesson on the label, minus guessing's
 EDGE_SQUARED, EDGES_CROSSED, COMPARATOR_EDGE_SQUARED = 8, 9, 10  # per row, before summing
 N_SUMS = 11
 
@@ -39,7 +39,7 @@ class Tally(NamedTuple):
 
 
 class Lesson(NamedTuple):
-    """One learner's part in a span of a run; all have shape (rows, classes)."""
+    """One learner's votes and lessons in a span; all have shape (rows, classes)."""
 
     votes: FloatArray  # as the players saw them
     taught: FloatArray  # label weights, before the rows' own weights
@@ -47,7 +47,7 @@ class Lesson(NamedTuple):
 
 
 def tally(cells: Relabelling, span: Span, comparator_labels: IntArray) -> Tally:
-    """Play a span again and add up gains: of the votes, of a comparator, and of the labels."""
+    """Play a span again and sum the gains of the votes, of a comparator, and of the labels."""
     rows = span.rows
     games = cells.begin(rows.labels, rows.weights, rows.n_classes, span.heard.seen)
     out = Tally(np.zeros(len(rows.labels)), np.zeros((cells.n_learners, N_SUMS)))
@@ -83,13 +83,13 @@ def move_rows(playing: Playing, games: Games, votes: FloatArray, learner: int, g
 
 
 class Scratch(NamedTuple):
-    """Memory to work in."""
+    """Scratch memory."""
 
     vote: FloatArray  # this and the next: (classes,)
     taught: FloatArray
     played: FloatArray  # this and the next: one number per coordinate of a play
     slope: FloatArray
-    totals: FloatArray  # of the slopes, the same for every row
+    totals: FloatArray  # sums of the slopes, for every row
 
 
 @kernel(error_model="numpy")
@@ -102,7 +102,7 @@ def replay(
     player_regrets: FloatArray,
     sums: FloatArray,
 ) -> None:
-    """Learner by learner over all rows; ``sums`` has shape (learners, N_SUMS), and it and the regrets begin at zero."""
+    """Replay learner by learner over all rows; ``sums``, of shape (learners, N_SUMS), and the regrets start at zero."""
     vote, taught, played, slope, totals = scratch
     for learner in range(playing.n_learners):
         for row in range(games.labels.size):
@@ -161,7 +161,7 @@ def meant_for(regime: int, play: FloatArray, label: int, other: int) -> float:
 def add_lesson(
     met: float, comparator_met: float, mass: float, weight: float, n_classes: int, learner: int, sums: FloatArray
 ) -> None:
-    """Add to a learner's sums what its vote and the comparator met of a lesson."""
+    """Add one lesson to a learner's sums; ``met`` is the weight that the lesson has on the vote."""
     edge, comparator_edge = weight * (met - mass / n_classes), weight * (comparator_met - mass / n_classes)
     sums[learner, VOTE_GAIN] += weight * (2.0 * met - mass)
     sums[learner, COMPARATOR_GAIN] += weight * (2.0 * comparator_met - mass)

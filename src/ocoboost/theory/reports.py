@@ -1,4 +1,4 @@
-"""What an account says: the parts of a regret, the learners' advantage, the bound beside it, and advice."""
+"""What an account shows: the parts of a regret, the learners' advantage, the bound, and advice."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 NORMAL_95 = 1.959964
-# Below this average regret, in gains, there is nothing to advise about.
+# Below this average regret, in gains, no change is advised.
 SMALL_REGRET = 0.02
 
 
 class Advantage(NamedTuple):
-    """How much of the comparator's edge over guessing a learner has on what it was taught; NaN if there is none."""
+    """A learner's edge over guessing, as a share of the comparator's, on what it was taught; NaN if that has none."""
 
     estimated_gamma: float
     low: float  # of a 95 % confidence interval
@@ -36,13 +36,13 @@ class Parts(NamedTuple):
 
     @property
     def regret(self) -> float:
-        """What they add up to."""
+        """Their sum, with signs."""
         return self.players + self.learners + self.draws + self.pooling - self.projection - self.relabelling
 
 
 @dataclass(frozen=True)
 class Report:
-    """An account at one time. Regrets are averages per row in gains: twice those in mistakes."""
+    """An account after some rows. Regrets are averages per row in gains: twice those in mistakes."""
 
     comparator: str
     member: int
@@ -72,16 +72,18 @@ class Report:
 
     @property
     def advice(self) -> str:
-        """One sentence, about the largest of the parts that can be changed."""
+        """One sentence about the largest part of the regret that can be changed."""
         if self.whole_regret <= SMALL_REGRET:
             return f"Nothing to do: the booster is not behind {self.comparator}; try a larger class of comparators."
         edge = self.estimated_gamma.estimated_gamma
         about = f"; their advantage is about {edge:.2f}, gamma is {self.gamma:g}." if math.isfinite(edge) else "."
         price = f"the price of gamma {self.gamma:g} with {self.n_classes} labels"
+        players = "Add learners: most regret comes from the players ({:.3f}), and shrinks like 1 / sqrt(N)."
+        learners = "Use better learners, or give them more rows: most regret comes from them ({:.3f})"
         reasons = {
-            "Add learners: most comes from the players ({:.3f}), and shrinks like 1 / sqrt(N).": self.parts.players,
-            "Use better learners, or give them more rows: most comes from them ({:.3f})" + about: self.learners_own,
-            f"Raise gamma: most is {price} ({{:.3f}}).": self.price_kept,
+            players: self.parts.players,
+            learners + about: self.learners_own,
+            f"Raise gamma: most regret is {price} ({{:.3f}}).": self.price_kept,
             "Pool the votes that the players see: pooling others costs most ({:.3f}).": self.parts.pooling,
         }
         reason = max(reasons, key=lambda reason: reasons[reason])
@@ -89,7 +91,7 @@ class Report:
 
     @property
     def learners_own(self) -> float:
-        """The learners' part without the price of gamma: what they lack in advantage, counted from guessing."""
+        """The learners' part without the price of gamma: what they lack in advantage over guessing."""
         return self.parts.learners - self.guessing_price
 
     @property
@@ -106,7 +108,7 @@ class Report:
         return {**plain, "estimated_gamma": _plain(self.estimated_gamma), "advice": self.advice}
 
     def rows(self) -> list[tuple[str, str]]:
-        """Name and value of every line of the account, for whoever prints it."""
+        """Name and value of every line of the account, for printing."""
         parts, edge = self.parts, self.estimated_gamma
         known = [advantage.estimated_gamma for advantage in self.advantages if math.isfinite(advantage.estimated_gamma)]
         spread = f"median {edge.estimated_gamma:.3f}, 95 % [{edge.low:.3f}, {edge.high:.3f}]"
@@ -115,7 +117,7 @@ class Report:
             ("comparator", f"{self.comparator}, right on {self.comparator_accuracy:.1%} of rows"),
             (
                 "booster",
-                f"right on {self.accuracy:.1%} if labels are drawn from D, {self.accuracy_of_mode:.1%} if the mode",
+                f"right on {self.accuracy:.1%} if labels are drawn from D, {self.accuracy_of_mode:.1%} with its mode",
             ),
             ("regret", f"{self.regret:+.3f} per row in gains, {self.regret / 2:+.3f} in mistakes"),
             ("  players", f"{parts.players:+.3f} (at most {self.player_bound:.3f})"),

@@ -19,20 +19,20 @@ from ocoboost.cascade.contract import Prepared
 from ocoboost.compiling import kernel
 from ocoboost.data.rows import Row, require_numbers
 from ocoboost.data.schema import Block, Schema
-from ocoboost.learners.checked import needs_pickle
 from ocoboost.learners.experts import state
 from ocoboost.learners.experts.hypotheses import EnumeratedClass, HypothesisClass, naming_row
 from ocoboost.learners.experts.rates import LearningRate
 from ocoboost.learners.experts.stump_kernels import make_scratch, vote_by_stumps
 from ocoboost.learners.experts.stumps import StumpClass, find_cells, grid_edges
+from ocoboost.learners.unsaved import Unsaved
 from ocoboost.randomness import VOTE, draw_label, uniform
 
 # What the members say to a block is kept while all learners look at it, up to this many labels (80 MB).
 MOST_KEPT_LABELS = 10_000_000
 
 
-class ExpertEnsemble(ABC):
-    """What all learners over classes share (see ``contract.WeakEnsemble``)."""
+class ExpertEnsemble(Unsaved, ABC):
+    """What all learners over classes share (see ``contract.WeakEnsemble``); most classes hold Python objects."""
 
     takes_weights = True
     max_classes: int | None = None
@@ -55,7 +55,7 @@ class ExpertEnsemble(ABC):
         """How much more the best member can gain in ``n_rows`` rows, gains in [-1, 1] (see ``rates``)."""
         return self.rate.regret_bound(self.hypothesis_class.log_size, n_rows)
 
-    def check(self, rows: Sequence[Row], *, learning: bool) -> None:  # noqa: B027, some classes take any row
+    def check(self, rows: Sequence[Row], *, learning: bool) -> None:  # some classes take any row
         """Raise for rows that the members cannot read."""
 
     @abstractmethod
@@ -69,7 +69,7 @@ class ExpertEnsemble(ABC):
     def _credit(self, learner: int, row: Any, label_weights: FloatArray) -> None:
         """Let every member gain what its label weighs."""
 
-    def _grow(self, n_classes: int) -> None:  # noqa: B027, most classes know their labels
+    def _grow(self, n_classes: int) -> None:  # most classes know their labels
         """Make the arrays hold more classes."""
 
     def vote(self, learner: int, rows: Prepared, out: FloatArray) -> None:
@@ -85,16 +85,6 @@ class ExpertEnsemble(ABC):
             self._credit(learner, row, taught)
             self.n_rows[learner] += 1
             self.energy[learner] += squared_range(taught)
-
-    def settings(self) -> dict[str, Any]:
-        """What the learners were configured with; most classes hold Python objects, which no model file can hold."""
-        raise needs_pickle(self.name)
-
-    def state(self) -> dict[str, Any]:
-        raise needs_pickle(self.name)
-
-    def restore(self, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
-        raise needs_pickle(self.name)
 
     def _vote_row(self, learner: int, row: Any, out: FloatArray) -> None:
         self._shares(learner, row, out)
