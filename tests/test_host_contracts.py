@@ -7,6 +7,9 @@ from river import checks, linear_model
 
 from ocoboost import registry
 
+# What River does to a model is ordinary use: no warning of hazards.
+pytestmark = pytest.mark.filterwarnings("error::ocoboost.errors.HazardWarning")
+
 BOOSTERS = [model.load() for model in registry.models(registry.BOOSTER)]
 # Learners over classes that are given in full cannot take the rows that River makes up.
 LEARNERS = [registry.find(key).load() for key in ("hoeffding", "mondrian", "stump-experts")]

@@ -24,6 +24,9 @@ from ocoboost import (
 from ocoboost.bench import datasets
 from ocoboost.sklearn import OnlineBoostClassifier
 
+# What scikit-learn does to a model is ordinary use: no warning of hazards.
+pytestmark = pytest.mark.filterwarnings("error::ocoboost.errors.HazardWarning")
+
 BOOSTERS = [
     ocoboost.OnlineBoostClassifier(budget=20),
     OnlineAgnosticBoostClassifier(MondrianTrees(), gamma=0.5, n_learners=5),

@@ -17,6 +17,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from ocoboost.data import hazards
 from ocoboost.online.boost import OnlineBoostClassifier as Mixture
 from ocoboost.stream.protocol import StreamClassifier
 
@@ -141,8 +142,12 @@ class OnlineBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 changes["seed"] = int(check_random_state(self.random_state).randint(2**31 - 1))
             parameters = template._get_params()
             booster = template.clone({name: value for name, value in changes.items() if name in parameters})
+            self._told = parameters
         else:
             booster = self.booster_
+            if not hazards.same(self._told, template._get_params()):
+                hazards.warn(self, "the booster's parameters were changed, which takes effect with the next fit.")
+                self._told = template._get_params()
         booster.learn_many(X, labels, w=weights)
         self.booster_ = booster
         self._is_frame = hasattr(X, "columns")

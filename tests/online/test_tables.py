@@ -15,6 +15,7 @@ from boosters import mixture
 from ocoboost import OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier
 from ocoboost.bench import datasets
 from ocoboost.data import tables
+from ocoboost.errors import HazardWarning
 from toy_learners import Bins
 
 ROWS = datasets.shuffled(datasets.balance(), 1)[:200]
@@ -65,7 +66,8 @@ def test_predictions_come_back_in_the_callers_kind():
     assert model.predict_many(X) == expected
     assert model.predict_proba_many(X)[3] == model.predict_proba_one(X[3])
     array = np.array([list(x.values()) for x in X])
-    assert model.predict_proba_many(array).shape == (len(X), 3)
+    with pytest.warns(HazardWarning, match="none of its columns"):  # an array's are named 0, 1, ...
+        assert model.predict_proba_many(array).shape == (len(X), 3)
 
 
 def test_labels_that_polars_cannot_tell_apart_are_an_error():

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ocoboost.arrays import IntArray
-from ocoboost.data.rows import is_missing
+from ocoboost.data.rows import holds_nan, is_missing
 from ocoboost.errors import InvalidInputError
 
 Label: TypeAlias = Hashable
@@ -33,7 +33,7 @@ def as_label(label: object, where: str) -> Label:
             f"{where} is {label!r}, a {type(label).__name__}, which cannot be a dictionary key; "
             "use a number, a string or a tuple."
         ) from None
-    if is_missing(label):
+    if is_missing(label) or holds_nan(label):
         raise InvalidInputError(f"{where} is missing ({label!r}); drop such rows before learning.")
     return label
 

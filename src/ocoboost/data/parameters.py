@@ -95,12 +95,16 @@ class AnyOf:
         return ", or ".join(str(allowed) for allowed in self.ranges)
 
 
+def shown(value: object) -> str:
+    """A value as messages show it: on one line, and by its type if that is long."""
+    text = " ".join(repr(value).split())  # River's representations have many lines
+    return text if len(text) <= 100 else f"a {type(value).__name__}"
+
+
 def invalid(owner: object, name: str, must: object, value: object, hint: str = "") -> InvalidParameterError:
     """The one sentence: class, name, range, value and, in brackets, a hint."""
-    shown = " ".join(repr(value).split())  # River's representations have many lines
-    shown = shown if len(shown) <= 100 else f"a {type(value).__name__}"
     ending = f" ({hint})" if hint else ""
-    return InvalidParameterError(f"{type(owner).__name__}: {name} must {must}, got {shown}{ending}.")
+    return InvalidParameterError(f"{type(owner).__name__}: {name} must {must}, got {shown(value)}{ending}.")
 
 
 def check_parameters(owner: object, ranges: Mapping[str, Range]) -> None:

@@ -29,11 +29,20 @@ def is_missing(value: object) -> bool:
         return type(value).__name__ == "NAType"  # pandas' NA has no truth value; arrays have none either
 
 
+def holds_nan(value: object) -> bool:
+    """Whether a value is NaN, or a tuple with NaN in it: such a key would not be found again in a copy of its dict."""
+    if isinstance(value, tuple):
+        return any(map(holds_nan, value))
+    return value is not None and is_missing(value)
+
+
 def sorted_names(names: Iterable[Hashable]) -> list[Hashable]:
     """Names in an order that does not depend on how they arrived."""
     names = list(names)
     if all(type(name) is str for name in names) or all(type(name) is int for name in names):
         return sorted(names)  # type: ignore[type-var]
+    for name in filter(holds_nan, names):
+        raise InvalidInputError(f"X: a column is named {name!r}, and NaN is not equal to itself; rename the column.")
     return sorted(names, key=lambda name: (type(name).__name__, repr(name)))  # sets and NaN have no total order
 
 
@@ -90,7 +99,8 @@ class NumberRows(Sequence[Row]):
         """Sort the columns by name; raises for an infinite value."""
         order = sorted_names(names)
         if order != list(names):
-            values = values.take([list(names).index(name) for name in order], axis=1)
+            places = {name: place for place, name in enumerate(names)}
+            values = values.take([places[name] for name in order], axis=1)
         rows = cls(order, values)
         is_infinite = np.isinf(rows.numbers)
         if is_infinite.any():

@@ -109,6 +109,8 @@ def _as_array(X: Any) -> np.ndarray[Any, Any]:
         raise InvalidInputError(f"{must}, got {type(X).__name__} with rows of different lengths.") from None
     if array.ndim != 2 or array.dtype.names is not None or array.dtype.kind in "mM":
         got = f"got {type(X).__name__} with shape {array.shape} and type {array.dtype}"
+        if array.ndim == 1 and array.dtype.names is None and not any(isinstance(row, Sequence) for row in array[:1]):
+            fixes = "reshape(-1, 1) makes it one column, reshape(1, -1) one row"
         raise InvalidInputError(f"{must}, {got}; {fixes}.")
     return array
 
@@ -174,14 +176,11 @@ def make_labels(X: Any, labels: list[Label | None]) -> Any:
     if frame is None:
         return labels
     if _is_pandas(X):
-        return nw.get_native_namespace(X).Series(labels, index=X.index, dtype=None if labels else object)
+        return nw.get_native_namespace(X).Series(labels, index=X.index, dtype=_pandas_type(labels))
     try:
         return nw.new_series("prediction", labels, backend=frame.implementation).to_native()
     except Exception as error:  # labels of mixed types, or of a type that the library has no column for
-        library = frame.implementation.name.lower()
-        raise InvalidInputError(
-            f"X: a {library} series cannot hold the predicted labels ({error}); pass a pandas frame or a list of dicts."
-        ) from error
+        raise _unfit("series cannot hold the predicted labels", frame, error) from error
 
 
 def make_matrix(X: Any, labels: Sequence[Label], matrix: FloatArray) -> Any:
@@ -191,7 +190,7 @@ def make_matrix(X: Any, labels: Sequence[Label], matrix: FloatArray) -> Any:
         return [dict(zip(labels, row, strict=True)) for row in matrix.tolist()] if _are_dicts(X) else matrix
     if _is_pandas(X):
         namespace = nw.get_native_namespace(X)
-        columns = namespace.Index(list(labels), tupleize_cols=False)
+        columns = namespace.Index(list(labels), dtype=_pandas_type(labels), tupleize_cols=False)
         return namespace.DataFrame(matrix, index=X.index, columns=columns)
     data = {str(label): matrix[:, column] for column, label in enumerate(labels)}  # whose column names are strings
     if len(data) < len(labels):
@@ -199,4 +198,27 @@ def make_matrix(X: Any, labels: Sequence[Label], matrix: FloatArray) -> Any:
             f"X: labels {list(labels)!r} do not have distinct column names in {frame.implementation.name.lower()}; "
             "pass a pandas frame or a list of dicts."
         )
-    return nw.from_dict(data, backend=frame.implementation).to_native()
+    try:
+        return nw.from_dict(data, backend=frame.implementation).to_native()
+    except Exception as error:  # text that is not valid Unicode
+        raise _unfit("frame cannot have columns with the names of the labels", frame, error) from error
+
+
+def _pandas_type(labels: Sequence[Label | None]) -> type[object] | None:
+    """The type of a pandas series of labels: its own choice, except where that is not ours or does not work."""
+    is_unicode = all(label.isascii() or _is_unicode(label) for label in set(labels) if isinstance(label, str))
+    return None if labels and is_unicode else object
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a text can be encoded; lone surrogates, as of a file read with ``surrogateescape``, cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _unfit(what: str, frame: nw.DataFrame[Any], error: Exception) -> InvalidInputError:
+    library = frame.implementation.name.lower()
+    return InvalidInputError(f"X: a {library} {what} ({error}); pass a pandas frame or a list of dicts.")

@@ -32,6 +32,7 @@ class Accountable(StreamClassifier):
         """
         if self._state is None:
             self._state = self._begin()
+            self._watch.parameters(self)
         state = self._state
         if not isinstance(state.record, Record):
             state.record = Record.of(state.engine.cascades, most_rows)

@@ -113,6 +113,8 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         return None if isinstance(self.learner, str) and self.learner == AUTO else self.learner
 
     def _checked_labels(self) -> Labels:
+        if self.learner is None:
+            raise invalid(self, "learner", "be a weak learner", None, '"auto" leaves the choice to the mixture')
         labels = super()._checked_labels()
         if self.gammas is not None:
             must = "be None or a sequence of numbers in (0, 1]"

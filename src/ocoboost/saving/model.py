@@ -57,6 +57,11 @@ def load(path: str | os.PathLike[str]) -> StreamClassifier:
 
 def write_model(model: StreamClassifier, path: str | os.PathLike[str], notes: Any = None) -> None:
     """``save``, with notes (numbers, text and arrays) that belong to the model."""
+    with model.unchanging():
+        _write(model, path, notes)
+
+
+def _write(model: StreamClassifier, path: str | os.PathLike[str], notes: Any) -> None:
     described = _describe(model)
     state = model.state_
     if state is not None and state.broken:

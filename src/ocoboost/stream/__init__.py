@@ -2,4 +2,6 @@
 
 protocol.py   learn, predict, sample, watch a prequential run: what every classifier on streams here can do
 state.py      all that one has learned, and how a block of rows goes in
+turns.py      which threads may use it at a time
+names.py      what others call our methods and parameters
 """

@@ -1,7 +1,8 @@
 """River's protocol around the state: what every classifier on streams here can do.
 
 A call is read and checked whole before anything is learned, so bad input changes nothing. Parameters are checked at
-first use and fixed from then on; ``reset`` lets changed ones take effect.
+first use and fixed from then on; ``reset`` lets changed ones take effect. What is probably a mistake is said once
+(``data.hazards``), and threads that get in each other's way get an error (``turns``).
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from operator import attrgetter
-from typing import Any, ClassVar
+from types import TracebackType
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from river import base
@@ -19,12 +21,15 @@ from river import base
 from ocoboost.arrays import FloatArray
 from ocoboost.cascade.answers import Answers
 from ocoboost.data import tables
+from ocoboost.data.hazards import Watch
 from ocoboost.data.labels import Label, Labels
 from ocoboost.data.parameters import AnyOf, Count, OneOf, Range, invalid
 from ocoboost.data.rows import Row
 from ocoboost.errors import BrokenModelError, InvalidInputError
 from ocoboost.randomness import PREDICT, draw_label, fresh_seed, uniform
-from ocoboost.stream.state import Answered, State
+from ocoboost.stream import names
+from ocoboost.stream.state import Answered, Plan, State
+from ocoboost.stream.turns import Turns
 
 
 def n_threads(n_jobs: int) -> int:
@@ -58,8 +63,21 @@ class StreamClassifier(base.MiniBatchClassifier):
     }
     seed: int | None
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        names.check_parameter_names(cls, kwargs)
+        return super().__new__(cls)
+
     def __init__(self) -> None:
         self._state: State | None = None
+        self._watch = Watch()
+        self._turns = Turns()
+
+    def __getattr__(self, name: str) -> Any:
+        """Only asked for what is not there: say what it is called here."""
+        hint = names.method_hint(type(self), name)
+        if hint is not None:
+            raise AttributeError(hint, name=name, obj=self)
+        return self.__getattribute__(name)  # raises, perhaps out of a property
 
     @abstractmethod
     def _begin(self) -> State:
@@ -73,17 +91,17 @@ class StreamClassifier(base.MiniBatchClassifier):
 
     def learn_one(self, x: dict[Any, Any], y: Any, *, w: float = 1.0) -> None:
         """Learn one row with label ``y`` and weight ``w``."""
-        with self._naming():
+        with _Naming(self):
             rows, labels, weights = [tables.read_row(x)], [tables.read_label(y)], tables.read_weights(w, 1)
-        self._learn(rows, labels, weights)
+        self._learn(rows, labels, weights, answering=False)
 
     def learn_many(self, X: Any, y: Any, *, w: Any = None) -> None:
         """Learn a block of rows; the same bits as ``learn_one`` on each of them in turn."""
-        self._learn(*self._read(X, y, w))
+        self._learn(*self._read(X, y, w), answering=False)
 
     def predict_learn_many(self, X: Any, y: Any, *, w: Any = None) -> list[Label | None]:
         """Predict each row, then learn it; None for rows before the first label was ever seen."""
-        return [label for answered in self.prequential(X, y, w=w) for label in answered.labels]
+        return [label for answered in self._learn(*self._read(X, y, w), answering=True) for label in answered.labels]
 
     def prequential(self, X: Any, y: Any, *, w: Any = None) -> Iterator[Answered]:
         """Watch a prequential run: what is said to each row before it is learned, block by block.
@@ -99,15 +117,18 @@ class StreamClassifier(base.MiniBatchClassifier):
         0 ['x'] [None, 'x'] [[0.0], [1.0]]
         2 ['x', 'y'] ['x'] [[1.0, 0.0]]
         """
-        return self._learning(*self._read(X, y, w), answering=True)
+        rows, labels, weights = self._read(X, y, w)
+        with self._turns.learning(self):
+            self._turns.check_alone(self)
+            state, plan = self._plan(rows, labels, weights)
+            run = state.learn(rows, labels, weights, plan, answering=True, whole=False)
+        return self._advancing(run)
 
     def answer_many(self, X: Any) -> Answered:
         """Labels, distributions and vote shares for a table in one go; nothing is learned."""
         rows = self._read_rows(X)
-        state = self._ready()
-        with self._naming():
-            state.check(rows)
-        return state.answered(rows)
+        with self._turns.asking(self):
+            return self._checked(rows).answered(rows)
 
     def check_parameters(self) -> None:
         """Raise `InvalidParameterError` now, rather than at first use, if a parameter is out of its range."""
@@ -116,6 +137,8 @@ class StreamClassifier(base.MiniBatchClassifier):
     def reset(self) -> None:
         """Forget everything that was learned. Parameters changed since then take effect."""
         self._state = None
+        self._watch = Watch()
+        self._turns = Turns()
 
     def draws(self, answered: Answered, n_learned: int) -> list[Label | None]:
         """What ``sample_one`` would have said to rows of a prequential run; ``n_learned`` counts those before them."""
@@ -207,6 +230,10 @@ class StreamClassifier(base.MiniBatchClassifier):
         finally:
             self.seed = own
 
+    def unchanging(self) -> AbstractContextManager[None]:
+        """A context in which nobody can begin to learn, for whoever reads the state."""
+        return self._turns.asking(self)
+
     # -- inside --------------------------------------------------------------------------------------------------
 
     def _ready(self) -> State:
@@ -216,56 +243,68 @@ class StreamClassifier(base.MiniBatchClassifier):
     def _root_seed(self) -> int:
         return fresh_seed() if self.seed is None else int(self.seed)
 
-    @contextmanager
-    def _naming(self) -> Iterator[None]:
-        """Put the class in front of what is wrong with its input."""
-        try:
-            yield
-        except InvalidInputError as error:
-            raise InvalidInputError(f"{type(self).__name__}: {error}") from None
-
     def _read_rows(self, X: Any) -> Sequence[Row]:
-        with self._naming():
+        with _Naming(self):
             return tables.read_rows(X)
 
     def _read(self, X: Any, y: Any, w: Any) -> tuple[Sequence[Row], list[Label], FloatArray]:
         rows = self._read_rows(X)
-        with self._naming():
+        with _Naming(self):
             return rows, tables.read_labels(y, len(rows)), tables.read_weights(w, len(rows))
 
-    def _learn(self, rows: Sequence[Row], labels: list[Label], weights: FloatArray) -> None:
-        """Check a block whole, then learn it."""
-        for _ in self._learning(rows, labels, weights, answering=False):
-            pass
-
-    def _learning(
-        self, rows: Sequence[Row], labels: list[Label], weights: FloatArray, *, answering: bool
-    ) -> Iterator[Answered]:
-        """Check a block whole; the iterator learns it."""
+    def _plan(self, rows: Sequence[Row], labels: list[Label], weights: FloatArray) -> tuple[State, Plan]:
+        """Check a block whole, before it is learned."""
         state = self._ready()
         if state.broken:
             raise BrokenModelError(
                 f"{type(self).__name__}: {state.broken}, so rows from there on may be partly learned; "
                 "call reset(), or reload an earlier model."
             )
-        with self._naming():
+        with _Naming(self):
             plan = state.plan(rows, labels, weights)
-        if len(rows) == 0:
-            return iter(())
-        self._state = state
-        return state.learn(rows, labels, weights, plan, answering=answering)
+        if len(rows) > 0:
+            self._watch.parameters(self)
+            self._watch.learning(self, rows, state.schema, state.labels, plan.labels, state.n_rows)
+            self._state = state
+        return state, plan
+
+    def _learn(
+        self, rows: Sequence[Row], labels: list[Label], weights: FloatArray, *, answering: bool
+    ) -> list[Answered]:
+        """Check a block whole, then learn it; returns the answers, if they are wanted."""
+        with self._turns.learning(self):
+            self._turns.check_alone(self)
+            state, plan = self._plan(rows, labels, weights)
+            return list(state.learn(rows, labels, weights, plan, answering=answering))
+
+    def _advancing(self, run: Iterator[Answered]) -> Iterator[Answered]:
+        """Learn block by block, as the iterator is advanced."""
+        while True:
+            with self._turns.learning(self), _Naming(self):
+                self._turns.check_alone(self)
+                answered = next(run, None)
+            if answered is None:
+                return
+            yield answered
+
+    def _checked(self, rows: Sequence[Row]) -> State:
+        """The state, once it is known that these rows can be voted on."""
+        state = self._ready()
+        with _Naming(self):
+            state.check(rows)
+        self._watch.asking(self, rows, state.schema, state.n_rows)
+        return state
 
     def _ask(self, rows: Sequence[Row], answer: Callable[[Answers], Any]) -> tuple[list[Label], Any]:
         """The labels known, and what ``answer`` reads off the answers to these rows."""
         if self._state is None and not len(self._checked_labels()):
             return [], np.zeros((len(rows), 0))
-        state = self._ready()
-        with self._naming():
-            state.check(rows)
-        return state.labels.known, answer(state.answer(rows))
+        with self._turns.asking(self):
+            state = self._checked(rows)
+            return list(state.labels.known), answer(state.answer(rows))
 
     def _ask_one(self, x: Any, answer: Callable[[Answers], Any]) -> tuple[list[Label], Any]:
-        with self._naming():
+        with _Naming(self):
             row = tables.read_row(x)
         known, answers = self._ask([row], answer)
         return known, answers[0]
@@ -282,3 +321,20 @@ class StreamClassifier(base.MiniBatchClassifier):
 _distributions = attrgetter("distributions")
 _labels = attrgetter("labels")
 _shares = attrgetter("shares")
+
+
+class _Naming:
+    """Puts a model's class in front of what is wrong with its input."""
+
+    __slots__ = ("_model",)
+
+    def __init__(self, model: StreamClassifier) -> None:
+        self._model = model
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if isinstance(error, InvalidInputError):
+            raise InvalidInputError(f"{type(self._model).__name__}: {error}") from None

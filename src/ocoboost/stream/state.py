@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
@@ -180,13 +179,31 @@ class State:
             )
 
     def learn(
-        self, rows: Sequence[Row], labels: list[Label], weights: FloatArray, plan: Plan, *, answering: bool
+        self,
+        rows: Sequence[Row],
+        labels: list[Label],
+        weights: FloatArray,
+        plan: Plan,
+        *,
+        answering: bool,
+        whole: bool = True,
     ) -> Iterator[Answered]:
-        """Learn a planned block; yields, in row order, the answers to rows that were learned meanwhile, if wanted."""
-        return self._learn(rows, labels, weights, plan, answering, self.n_rows)
+        """Learn a planned block; yields, in row order, the answers to rows that were learned meanwhile, if wanted.
+
+        Unless the call is ``whole``, whoever advances the iterator may leave off after any of them. If learning ends
+        anywhere else, the state is marked as broken.
+        """
+        return self._learn(rows, labels, weights, plan, answering, whole, self.n_rows)
 
     def _learn(
-        self, rows: Sequence[Row], labels: list[Label], weights: FloatArray, plan: Plan, answering: bool, n_before: int
+        self,
+        rows: Sequence[Row],
+        labels: list[Label],
+        weights: FloatArray,
+        plan: Plan,
+        answering: bool,
+        whole: bool,
+        n_before: int,
     ) -> Iterator[Answered]:
         n_rows = max(1, min(MOST_ROWS, MOST_VOTES // (len(self.labels) + len(plan.labels))))
         cuts = {len(rows), *range(0, len(rows), n_rows), *plan.labels, *plan.additions}
@@ -197,16 +214,24 @@ class State:
                     "finish one prequential run before the next call that learns."
                 )
             before = None
-            with self._breaking():
+            try:
+                if answering and first in plan.labels:  # the row that brings a label is answered without it
+                    before = self.answer(rows[first : first + 1])
+                self.broken = f"learning was interrupted at row {self.n_rows}"
                 if first in plan.labels:
-                    if answering:  # to the row that brings a new label, from before that label exists
-                        before = self.answer(rows[first : first + 1])
                     self.labels.add(plan.labels[first])
                     self.schema.add_labels(len(self.labels))
                 if first in plan.additions:
                     self.schema.apply(plan.additions[first], len(self.labels))
                 answers = self._learn_block(rows[first:last], labels[first:last], weights[first:last], answering)
-                self.n_rows += last - first
+            except WeakLearnerError as error:
+                error.row += self.n_rows  # from the row of the block to the row of the stream
+                if self.broken:
+                    self.broken = str(error)
+                raise
+            self.n_rows += last - first
+            if last == len(rows) or not whole:
+                self.broken = ""
             if answering:
                 yield self._answered(first, answers, before)
 
@@ -244,15 +269,3 @@ class State:
         if before is not None and before.shares.shape[1] == 0:
             labels[0] = None
         return Answered(first_row, classes, labels, answers.distributions, answers.shares)
-
-    @contextmanager
-    def _breaking(self) -> Iterator[None]:
-        """Mark the state as broken unless what happens inside comes to its end."""
-        self.broken = f"learning was interrupted at row {self.n_rows}"
-        try:
-            yield
-        except WeakLearnerError as error:
-            error.row += self.n_rows  # from the row of the block to the row of the stream
-            self.broken = str(error)
-            raise
-        self.broken = ""

@@ -185,12 +185,13 @@ class HoeffdingEnsemble(NativeEnsemble):
 
     def _choose_features(self) -> None:
         """Each tree sees each column or not, by a draw of its own."""
-        draws = np.empty(self.columns.numeric.size)
+        numeric, nominal = self.columns.numeric, self.columns.nominal
+        places = np.where(numeric >= 0, numeric, self.columns.n_numeric + nominal)
+        has_place = (numeric >= 0) | (nominal >= 0)
+        draws = np.empty(numeric.size)
         for learner, visible in enumerate(self.trees.visible):
             draw_rows(self.seed, FEATURES, 0, learner, draws)
-            for numeric, nominal, draw in zip(self.columns.numeric, self.columns.nominal, draws, strict=True):
-                if numeric >= 0 or nominal >= 0:
-                    visible[numeric if numeric >= 0 else self.columns.n_numeric + nominal] = draw < self.feature_share
+            visible[places[has_place]] = draws[has_place] < self.feature_share
 
     def least_bytes(self, widths: Widths, n_classes: int) -> int:
         """Memory of trees that only count classes: the least that works."""

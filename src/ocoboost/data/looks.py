@@ -1,0 +1,80 @@
+"""What the texts of a column look like: dates, numbers or identifiers, told from the first thousand of them.
+
+Text is read as categories, and none of the three makes good ones. A column is judged after 10, 100 and 1,000 texts and
+then let go, so the memory that this takes is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+FEW, SOME, MANY = 10, 100, 1000  # texts after which a column is judged
+NEARLY_ALL = 0.9
+FEWEST_NUMBERS = 10  # different ones: a handful may well be categories
+
+_DAY, _MONTH, _YEAR = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"\d{4}"
+_NAME = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_TIME = r"\d{1,2}:[0-5]\d(?::[0-5]\d(?:[.,]\d+)?)?(?: ?[ap]m)?(?: ?(?:z|utc|gmt|[+-]\d\d:?\d\d))?"
+_DATE = "|".join(
+    [
+        rf"{_YEAR}([-/.]){_MONTH}\1{_DAY}",  # 2020-12-31
+        rf"{_DAY}([-/.]){_MONTH}\2(?:{_YEAR}|\d\d)",  # 31.12.2020
+        rf"{_MONTH}([-/.]){_DAY}\3(?:{_YEAR}|\d\d)",  # 12/31/2020
+        rf"{_DAY}[ -]{_NAME}[ ,-]*{_YEAR}",  # 31 December 2020
+        rf"{_NAME} {_DAY},? {_YEAR}",  # Dec 31, 2020
+    ]
+)
+_WHEN = re.compile(rf"(?:(?:{_DATE})(?:[ T,]+{_TIME})?|{_TIME})", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(?:\d+(\.\d*)?|(\.\d+))(?:e[+-]?\d+)?", re.IGNORECASE)
+
+
+class Look(Enum):
+    """What a column of text may turn out to be."""
+
+    DATES = "dates or times"
+    NUMBERS = "numbers"
+    IDENTIFIERS = "identifiers"
+
+
+class Texts:
+    """The first texts of one column, as a few counters and the hashes of the different ones."""
+
+    __slots__ = ("_hashes", "_n_dates", "_n_fractions", "_n_numbers", "example", "is_judged", "n", "n_different")
+
+    def __init__(self) -> None:
+        self.n = self.n_different = 0
+        self.example = ""
+        self.is_judged = False  # then there is nothing more to see
+        self._n_dates = self._n_numbers = self._n_fractions = 0
+        self._hashes: set[int] = set()
+
+    def see(self, text: str) -> Look | None:
+        """Count a text; says what the column looks like once that is clear."""
+        self.n += 1
+        self.example = text
+        self._hashes.add(hash(text))
+        if self.n <= SOME:
+            if _WHEN.fullmatch(text.strip()):
+                self._n_dates += 1
+            elif number := _NUMBER.fullmatch(text.strip()):
+                self._n_numbers += 1
+                self._n_fractions += any(number.groups())
+        return self._judge() if self.n in (FEW, SOME, MANY) else None
+
+    def _judge(self) -> Look | None:
+        self.n_different = len(self._hashes)
+        look = None
+        if self.n <= SOME and self._n_dates >= NEARLY_ALL * self.n:
+            look = Look.DATES
+        elif self.n == SOME and self._n_numbers == self.n and self._n_fractions and self.n_different > FEWEST_NUMBERS:
+            look = Look.NUMBERS  # whole ones may be codes that are meant as categories
+        elif (self.n == SOME and self.n_different == self.n) or (self.n == MANY and self._nearly_all_differ()):
+            look = Look.IDENTIFIERS
+        if look is not None or self.n == MANY or (self.n == SOME and self.n_different < SOME // 2):
+            self.is_judged = True
+            self._hashes = set()
+        return look
+
+    def _nearly_all_differ(self) -> bool:
+        return self.n_different >= NEARLY_ALL * self.n
