@@ -6,6 +6,7 @@
     BrokenModelError         learning was refused because earlier rows are only partly learned
     ModelFileError           a model cannot be saved, or a file holds none that can be loaded
     DataFileError            a file of rows cannot be read, or a row of it cannot be used
+    OutputFileError          a file cannot be written, or would overwrite an input
 
 The first two are both ``ValueError`` and ``TypeError``, as scikit-learn's own parameter error is: the line between
 a wrong value and a wrong type is not one that a caller should have to know.
@@ -47,3 +48,7 @@ class ModelFileError(ValueError):
 
 class DataFileError(ValueError):
     """A file of rows cannot be read, or a row of it cannot be used."""
+
+
+class OutputFileError(ValueError):
+    """A file cannot be written, or would overwrite an input."""

@@ -58,6 +58,8 @@ class JsonLines:
             raise ValueError(f"not valid JSON ({error})") from None
         if not isinstance(cells, dict):
             raise ValueError("not a JSON object")
+        if "\\u" in text:
+            _check_text(cells)
         target = self.columns.target
         if target is not None and target not in cells:
             if not self.columns.kinds:
@@ -106,3 +108,14 @@ class JsonLines:
                 values = {name: [nan if row[name] is None else row[name] for row in rows] for name in names}
                 return self.columns.rows(values, len(rows))
         return CheckedRows([self.columns.row(row) for row in rows])
+
+
+def _check_text(cells: dict[str, Any]) -> None:
+    """Raise if a name or a value has half of a surrogate pair, which is no text and cannot be written anywhere."""
+    for name, value in cells.items():
+        for text in (name, value):
+            try:
+                if isinstance(text, str):
+                    text.encode()
+            except UnicodeEncodeError:
+                raise ValueError(f"{name!r}: {text!r} has half of a surrogate pair, which is not text") from None
