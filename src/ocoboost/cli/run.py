@@ -20,7 +20,7 @@ from rich.text import Text
 
 from ocoboost.cli.mistakes import one_line, say
 from ocoboost.cli.models import DEFAULT, list_models, make_model
-from ocoboost.cli.options import BadRows, Delimiter, File, FileFormat, OnError, Threads
+from ocoboost.cli.options import BadRows, Delimiter, File, FileFormat, OnError, Threads, is_given
 from ocoboost.cli.studies import AsJson, command
 from ocoboost.spelling import as_json as label_as_json
 from ocoboost.spelling import escaped, spelled
@@ -103,7 +103,7 @@ def run(
         else:
             this = runner.resume(resume, file, jobs)
             _check_unchanged(context, this, resume)
-            if _is_given(context, "on_error"):
+            if is_given(context, "on_error"):
                 this.settings = replace(this.settings, on_error=on_error.value)
         this.save_to, this.save_every = save or resume, save_every
         if report is not None:
@@ -149,15 +149,10 @@ def _say_stopped(this: Run, signum: int) -> None:
         say(f"{what}; --resume {shlex.quote(this.save_to)} continues from there")
 
 
-def _is_given(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
-
-
 def _check_unchanged(context: typer.Context, this: Run, saved: str) -> None:
     """Raise if an option would change what the first run has fixed."""
     for name, option in FIXED.items():
-        if _is_given(context, name) and not (name == "target" and context.params[name] == this.settings.target):
+        if is_given(context, name) and not (name == "target" and context.params[name] == this.settings.target):
             raise typer.BadParameter(f"cannot change in a run resumed from {saved}", param_hint=option)
 
 

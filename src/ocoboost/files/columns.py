@@ -23,6 +23,8 @@ from ocoboost.errors import DataFileError
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"})
 NEARLY_ALL = 0.9
 MOST_CATEGORIES = 1000
+MOST_LABELS = 1000
+FEWEST_TO_DOUBT = 10  # a handful of labels may well all be different
 
 
 class BadRecord(NamedTuple):
@@ -131,6 +133,15 @@ class Columns:
         """One row; missing cells are None already."""
         named = {column if self.only is None else self.only[column]: value for column, value in cells.items()}
         return {name: named[name] for name in sorted_names(named)}
+
+
+def check_labels(name: str, target: str, n_labels: int, n_rows: int) -> None:
+    """Raise if the target cannot be a label: nearly every row would be a class of its own."""
+    if (n_labels >= FEWEST_TO_DOUBT and n_labels > n_rows / 2) or n_labels > MOST_LABELS:
+        raise DataFileError(
+            f"{name}: column {target!r} has {n_labels:,} distinct labels in its first {n_rows:,} rows, too many for a "
+            "classification target; choose another --target."
+        )
 
 
 def as_number(cell: str) -> float | None:

@@ -21,7 +21,7 @@ from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.data.labels import Label
 from ocoboost.data.rows import Row
 from ocoboost.errors import DataFileError
-from ocoboost.files.columns import BadRecord, Chunk, Columns
+from ocoboost.files.columns import BadRecord, Chunk, Columns, check_labels
 from ocoboost.files.opening import Fingerprint, read_head
 from ocoboost.files.outputs import check_output
 from ocoboost.files.sources import Source
@@ -34,8 +34,6 @@ from ocoboost.stream.state import Answered
 from ocoboost.theory.meters import Account
 
 BLOCK = 1024  # rows that are learned together: Ctrl-C waits no longer than that
-MOST_LABELS = 1000
-FEWEST_TO_DOUBT = 10  # a handful of labels may well all be different
 SHARE_OF_TIME = 0.1  # at most, for saving large models
 ACCOUNT_ROWS = 20_000  # that an account of the regret covers: memory must not grow with the file
 MOST_SHOWN = 5  # bad records
@@ -242,12 +240,7 @@ class Run:
         """Raise if the target cannot be a label: nearly every row would be a class of its own."""
         self._labels.update(chunk.labels)
         self._n_read += len(chunk.labels)
-        n_labels, n_rows = len(self._labels), self._n_before + self._n_read
-        if (n_labels >= FEWEST_TO_DOUBT and n_labels > n_rows / 2) or n_labels > MOST_LABELS:
-            raise DataFileError(
-                f"{self.source.name}: column {self.settings.target!r} has {n_labels:,} distinct labels in its first "
-                f"{n_rows:,} rows, too many for a classification target; choose another --target."
-            )
+        check_labels(self.source.name, self.settings.target, len(self._labels), self._n_before + self._n_read)
 
 
 def _probabilities(answered: Answered, indices: IntArray) -> FloatArray:
