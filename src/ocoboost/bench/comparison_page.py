@@ -60,10 +60,10 @@ def file_page(comparison: Comparison, target: str, notes: Sequence[str], facts: 
 
 _FILE_LEGEND = (
     "In percent. Every row is predicted before it is learned. All models have their defaults. Ours take text and "
-    "missing cells as they are. River's trees take text as it is, and missing cells are left out of their rows. River's "
-    "AMF takes complete numbers: text of up to 16 different values (in the first chunk of the file) has a column for "
-    "each, other text is hashed into 16 columns, and a missing number is the mean of its column so far. Encoding is not "
-    "timed; ours learn in blocks and are compiled beforehand, River's learn row by row."
+    "missing cells as they are. River's trees take text as it is, and missing cells are left out of their rows. "
+    "River's AMF takes complete numbers: text of up to 16 different values (in the first chunk of the file) has a "
+    "column for each, other text is hashed into 16 columns, and a missing number is the mean of its column so far. "
+    "Encoding is not timed; ours learn in blocks and are compiled beforehand, River's learn row by row."
 )
 _LEGEND = (
     "In percent, against the true labels, with the standard error over the shuffles. Every row is predicted before it "

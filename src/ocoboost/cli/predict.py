@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from contextlib import nullcontext
 from typing import Annotated, TextIO
@@ -52,11 +53,18 @@ def predict(
                 shown = ", ".join(map(repr, sorted(names)[:5])) + (", ..." if len(names) > 5 else "")
                 say(f"ocoboost: {source.name}: {what}: {shown}")
         predicted = predictor.predict(source, on_bad)
-        with nullcontext(sys.stdout) if output is None else writing(output) as out:
+        with nullcontext(_standard_output()) if output is None else writing(output) as out:
             if as_json:
                 write_json_lines(out, predictor.model.classes_, predicted)
             else:
                 write_csv(out, predictor.model.classes_, predicted, is_raw=raw)
+
+
+def _standard_output() -> TextIO:
+    """Standard output, which escapes what it cannot encode."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    return sys.stdout
 
 
 def _descriptor(stream: TextIO) -> int:
