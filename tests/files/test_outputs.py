@@ -91,10 +91,15 @@ def test_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path):
 def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "file"
     path.write_text("old")
-    for error in (ValueError, KeyboardInterrupt):
-        with pytest.raises(error), writing(str(path)) as out:
+
+    def fail(error):
+        with writing(str(path)) as out:
             out.write("new")
             raise error
+
+    for error in (ValueError, KeyboardInterrupt):
+        with pytest.raises(error):
+            fail(error)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

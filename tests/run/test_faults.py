@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import warnings
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -148,7 +149,7 @@ def test_a_full_standard_output_is_one_line(tmp_path, rows_csv, arguments):
         model = tmp_path / "model.oco"
         command("run", rows_csv, "--target", "label", "--model", "hoeffding", "--save", model)
         options = [str(model)]
-    with open("/dev/full", "w") as full:
+    with Path("/dev/full").open("w") as full:
         process = [*PYTHON, name, *options, str(rows_csv)]
         result = subprocess.run(process, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (result.returncode, result.stderr) == (2, "ocoboost: standard output: No space left on device\n")
@@ -196,9 +197,12 @@ def test_an_interrupt_while_waiting_for_rows_ends_at_once_and_saves(tmp_path):
     assert ocoboost.load(model).n_rows_ > 0
 
 
-def test_nothing_is_saved_if_nothing_was_learned(tmp_path):
-    run = runner.Run(ocoboost.HoeffdingTrees(), "rows.csv", None or runner.Settings("y"))
+def test_there_is_nothing_to_save_before_the_first_row_is_learned(tmp_path):
+    (tmp_path / "rows.csv").write_text(GOOD)
+    run = runner.Run(ocoboost.HoeffdingTrees(), str(tmp_path / "rows.csv"), runner.Settings("y"))
     run.interrupt()
+    with pytest.raises(KeyboardInterrupt):
+        next(run.steps())
     assert not run.has_learned
 
 
@@ -237,10 +241,7 @@ def test_odd_notes_in_a_model_file_are_one_line(tmp_path, rows_csv):
         *({**notes, "place": place} for place in ((-1, 1, 0, 0), (0, "1", 0, 0), (0, 1, 2**70, 0), ())),
         *({**notes, "kinds": kinds} for kinds in ({1: None}, {"a": "colour"}, [1], {"a": [1]})),
         *({**notes, "scores": {**scores, **change}} for change in SCORES),
-        *(
-            {**notes, "weights": weights}
-            for weights in ({"points": 3}, {"every": 0}, {"points": [(1, ["x"])]}, {"x": 1})
-        ),
+        *({**notes, "weights": weights} for weights in WEIGHTS),
         *({**notes, "waiting": waiting} for waiting in ([(0, 0.5)], [1], [("x", 1.0)])),
         *({**notes, "source": source} for source in ((1, 2), ("x", -1), ("x", "y"))),
         [],
@@ -265,6 +266,7 @@ SETTINGS = [
     {"delay": 1.5},
     {"on_error": "panic"},
 ]
+WEIGHTS = [{"points": 3}, {"every": 0}, {"points": [(1, ["x"])]}, {"x": 1}]
 SCORES = [
     {"counts": 3},
     {"counts": [[1]]},

@@ -1,4 +1,4 @@
-"""``run``, ``predict`` and ``compare`` never overwrite an input or each other's outputs, and say so before they learn."""
+"""Commands never overwrite an input, or one output by another, and say so before they learn."""
 
 from __future__ import annotations
 
