@@ -1,4 +1,4 @@
-"""Mutated files and killed runs, a few of each; `benchmarks/fuzz_inputs.py` and `benchmarks/kill_runs.py` do thousands."""
+"""Mutated files and killed runs, a few of each: `fuzz_inputs.py` and `kill_runs.py` in `benchmarks` do thousands."""
 
 from __future__ import annotations
 
