@@ -13,6 +13,8 @@ the hundred, so an interrupted study resumes.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import random
 import shutil
@@ -71,7 +73,8 @@ class Runs:
         if self.wait(self.start(self.whole)) != 0:
             raise RuntimeError(f"the uninterrupted run failed: {self.errors}")
         if not spawn:  # the process that is forked has all that a run needs
-            invoke(self.command(folder / "warm.oco"))
+            with contextlib.redirect_stdout(io.StringIO()):
+                invoke(self.command(folder / "warm.oco"))
         began = time.monotonic()
         self.wait(self.start(folder / "timed.oco"))
         self.seconds = time.monotonic() - began

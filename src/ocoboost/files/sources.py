@@ -89,6 +89,13 @@ class Source:
         """The fraction that has been read, if it can be known."""
         return self._reader.fraction if self._records is None else self._stream.fraction
 
+    def close(self) -> None:
+        """Close the file, if it is one."""
+        if self._records is None:
+            self._reader.file.close()
+        else:
+            self._stream.close()
+
     def chunks(self, start: int | None = None, first_line: int = 1) -> Generator[Chunk, None, None]:
         """All rows, once; with ``start``, those from a chunk that began there. Files are read one chunk ahead."""
         if self._records is None:

@@ -142,20 +142,24 @@ class Run:
     def _chunks(self, place: Place) -> Iterator[Chunk]:
         """The chunks from a place on. If the file cannot be read any further, what was learned from it is saved."""
         chunks = self.source.chunks(place.start, place.first_line)
-        while True:
-            self._is_reading = True
-            try:
+        try:
+            while True:
+                self._is_reading = True
                 self._stop_if_interrupted()
                 chunk = next(chunks, None)
-            except DataFileError:
                 self._is_reading = False
-                if self.has_learned:
-                    self.finish()
-                raise
+                if chunk is None:
+                    return
+                yield chunk
+        except DataFileError:
             self._is_reading = False
-            if chunk is None:
-                return
-            yield chunk
+            if self.has_learned:
+                self.finish()
+            raise
+        finally:
+            self._is_reading = False
+            chunks.close()
+            self.source.close()
 
     # -- interrupts ----------------------------------------------------------------------------------------------------
 
