@@ -21,7 +21,7 @@ TOKENS = [
 ]
 
 
-def originals() -> dict[str, list[bytes]]:
+def _originals() -> dict[str, list[bytes]]:
     """Files that can be read, by their formats."""
     rng = random.Random(0)
     rows = [(round(rng.gauss(0, 1), 3), rng.choice(["red", "blue", None]), rng.choice("uvw")) for _ in range(60)]
@@ -52,6 +52,9 @@ def _parquet(table: pa.Table, **options: object) -> bytes:
     buffer = io.BytesIO()
     parquet.write_table(table, buffer, **options)
     return buffer.getvalue()
+
+
+ORIGINALS = _originals()
 
 
 def mutated(data: bytes, other: bytes, rng: random.Random) -> bytes:

@@ -22,6 +22,17 @@ def escaped(value: object) -> str:
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
+def shortened(value: object, longest: int = 60) -> str:
+    """Escaped, and without the end if it is long."""
+    text = escaped(value)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def quoted(value: object) -> str:
+    """In quotes, for a message: nobody reads a cell of a thousand characters."""
+    return shortened(repr(value))
+
+
 def spelled(labels: Sequence[object]) -> list[str]:
     """A distinct name for every label: the label as text, or all as Python writes them if two would look the same.
 

@@ -23,7 +23,7 @@ from ocoboost.cli.models import DEFAULT, list_models, make_model
 from ocoboost.cli.options import BadRows, Delimiter, File, FileFormat, OnError, Threads, is_given
 from ocoboost.cli.studies import AsJson, command
 from ocoboost.spelling import as_json as label_as_json
-from ocoboost.spelling import escaped, spelled
+from ocoboost.spelling import escaped, shortened, spelled
 
 if TYPE_CHECKING:
     from ocoboost.run.runner import Run
@@ -281,7 +281,7 @@ def _show(this: Run, summary: dict[str, Any]) -> None:
 def _confusion(labels: list[str], confusion: list[list[int]]) -> Table:
     table = Table()
     table.add_column("")
-    names = [Text(label if len(label) <= LONGEST else label[: LONGEST - 1] + "…") for label in labels]
+    names = [Text(shortened(label, LONGEST)) for label in labels]
     for name in names:
         table.add_column(name, justify="right")
     for name, counts in zip(names, confusion, strict=True):

@@ -14,6 +14,7 @@ from ocoboost.data.schema import NUMBER, TEXT
 from ocoboost.errors import DataFileError
 from ocoboost.files.columns import BadRecord, Chunk, Columns
 from ocoboost.files.opening import STANDARD_INPUT, is_pipe, unreadable
+from ocoboost.spelling import quoted, shortened
 
 ROWS_AT_A_TIME = 4096
 # What PyArrow raises for bytes that make no sense: also sizes that no memory could hold, and text that is not UTF-8.
@@ -44,14 +45,16 @@ class Parquet:
         for name in self.used:
             kind = _kind(schema.field(name).type)
             if kind is None:
-                fix = "convert it" if name == columns.target else f"convert it, or leave it out with --drop {name!r}"
+                fix = "" if name == columns.target else f", or leave it out with --drop {quoted(name)}"
                 raise DataFileError(
-                    f"{path}: column {name!r} has type {schema.field(name).type}, but only numbers, booleans and text "
-                    f"can be read; {fix}."
+                    f"{path}: column {quoted(name)} has type {shortened(schema.field(name).type)}, but only numbers, "
+                    f"booleans and text can be read; convert it{fix}."
                 )
             known = columns.kinds.get(name)
             if known == NUMBER and kind == TEXT:
-                raise DataFileError(f"{path}: column {name!r} holds text, but the model learned numbers; convert it.")
+                raise DataFileError(
+                    f"{path}: column {quoted(name)} holds text, but the model learned numbers; convert it."
+                )
             if columns.is_feature(name) and known is None:
                 columns.kinds[name] = kind
         self.features = [name for name in self.used if name != columns.target]
@@ -93,9 +96,9 @@ class Parquet:
         for name, cells in values.items():
             if isinstance(cells, np.ndarray):
                 for row in np.flatnonzero(np.isinf(cells)).tolist():
-                    why.setdefault(row, f"{cells[row]} in column {name!r} is not a finite number")
+                    why.setdefault(row, f"{cells[row]} in column {quoted(name)} is not a finite number")
         unlabelled = [row for row, label in enumerate(labels) if label is None or label != label]  # noqa: PLR0124, NaN
-        why |= dict.fromkeys(unlabelled, f"no label: column {target!r} is missing")
+        why |= dict.fromkeys(unlabelled, f"no label: column {quoted(target)} is missing")
         bad = [BadRecord(start + row + 1, why[row]) for row in sorted(why)]
         good = [row for row in range(batch.num_rows) if row not in why]
         if why:

@@ -22,7 +22,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from ocoboost.arrays import FloatArray
 from ocoboost.report.palette import LIGHT, SERIES, with_variables
-from ocoboost.spelling import escaped
+from ocoboost.spelling import escaped, shortened
 
 PANEL = (4.0, 3.0)  # inches
 LONGEST = 24  # characters of a label
@@ -213,7 +213,7 @@ CONFUSION = "Blue is right, orange is wrong; the darker, the larger the share of
 def confusion(title: str, labels: Sequence[str], counts: np.ndarray[Any, Any]) -> str:
     """A confusion matrix: true labels down, predictions across; counts are shown while they fit."""
     n_labels = len(labels)
-    labels = [label if len(label) <= LONGEST else label[: LONGEST - 1] + "…" for label in map(escaped, labels)]
+    labels = [shortened(label, LONGEST) for label in labels]
     rows = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     with mpl.rc_context(_STYLE):
         figure, axes = _panel(title, "", height=PANEL[0] * 0.92)
