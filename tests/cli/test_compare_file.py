@@ -120,12 +120,12 @@ def test_rows_that_cannot_be_read_end_all_of_it():
 
 
 def test_the_command_ends_with_a_table_a_report_and_the_failed(tmp_path):
-    path = write(tmp_path / "[/]rows.csv.gz")
+    path = write(tmp_path / "[red]rows.csv.gz")
     models = "hoeffding,river-hoeffding-tree,adaboost-olm"
     arguments = ["compare", path, "--target", "label", "--models", models, "--out", tmp_path / "out"]
     result = command(*arguments, "--report", tmp_path / "report.html")
     assert result.exit_code == 0, result.output
-    assert "[/]rows.csv.gz" in result.stdout
+    assert "[red]rows.csv.gz" in result.stdout
     for title in ("one Hoeffding tree", "River Hoeffding tree"):
         assert title in result.stdout
         assert title in (tmp_path / "report.html").read_text()
@@ -142,7 +142,7 @@ def test_the_command_ends_with_a_table_a_report_and_the_failed(tmp_path):
         (["--target", "lable"], "no column 'lable' (--target); did you mean 'label'?"),
         ([], "--target: name the column with the labels"),
         (["--target", "label", "--noise", "0.2"], "--noise: is for the paper's datasets, not for a FILE"),
-        (["--target", "a", "--drop", "city"], "distinct labels"),
+        (["--target", "a", "--on-error", "skip"], "distinct labels"),
         (["--target", "label", "--drop", "x"], "no column 'x' (--drop)"),
     ],
 )

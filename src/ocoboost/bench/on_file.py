@@ -81,8 +81,10 @@ def _chunks(job: Job) -> Iterator[tuple[Sequence[Row], list[Label], float]]:
     seen, n_rows = set[Label](), 0
     for chunk in source.chunks():
         end = len(chunk.rows) if most_rows is None else min(len(chunk.rows), most_rows - n_rows)
-        if chunk.bad and job["on_error"] == "stop" and bisect_left(chunk.lines, chunk.bad[0].line) < end:
-            raise chunk.bad[0].error(source.name)
+        if chunk.bad and job["on_error"] == "stop":
+            n_before = n_rows + bisect_left(chunk.lines, chunk.bad[0].line)
+            if most_rows is None or n_before < most_rows:
+                raise chunk.bad[0].error(source.name)
         labels = chunk.labels[:end]
         n_rows += end
         seen.update(labels)
