@@ -142,7 +142,10 @@ def main() -> None:
     made = studies.parser(__doc__)
     made.add_argument("--count", type=int, default=100_000, help="inputs, divided among the formats")
     options = made.parse_args()
-    ocoboost.HoeffdingTrees(seed=1).learn_one({"a": 1.0, "b": "x"}, "y")  # what all processes share
+    with tempfile.TemporaryDirectory() as folder:  # what all processes share is imported and compiled once
+        for kind, (data, *_) in mutations.ORIGINALS.items():
+            for by_command in (False, True):
+                try_input(data, Path(folder) / f"rows.{kind}", skip=False, by_command=by_command)
     n_jobs = -(-options.count // PER_JOB)
     kinds = mutations.FORMATS
     jobs = [{"format": kinds[n % len(kinds)], "seed": n // len(kinds), "count": PER_JOB} for n in range(n_jobs)]
