@@ -113,7 +113,7 @@ class Checkpoint(NamedTuple):
         _require(len(checkpoint.waiting) <= checkpoint.settings.delay, "waiting")
         _require(whole(checkpoint.weights.every) > 0, "weights")
         for n_rows, weights in checkpoint.weights.points:
-            _require(whole(n_rows) > 0 and all(isinstance(weight, float) for weight in weights), "weights")
+            _require(whole(n_rows) >= 0 and all(isinstance(weight, float) for weight in weights), "weights")
         return checkpoint
 
 
