@@ -7,6 +7,7 @@
     ConcurrentUseError       another thread uses the model; nothing was learned
     ModelFileError           a model cannot be saved, or a file holds none that can be loaded
     DataFileError            a data file cannot be read, or a row of it cannot be used
+    OutputFileError          a file cannot be written, or would overwrite an input
     HazardWarning            what was asked for is done, and it is probably not what was meant
 
 The first two are both ``ValueError`` and ``TypeError``, as scikit-learn's own parameter error is: a caller
@@ -57,3 +58,7 @@ class DataFileError(ValueError):
 
 class HazardWarning(UserWarning):
     """What was asked for is done, and it is probably not what was meant; said once per model, with the fix."""
+
+
+class OutputFileError(ValueError):
+    """A file cannot be written, or would overwrite an input."""

@@ -52,7 +52,7 @@ def comparison_page(folder):
     store = jobs.Store(folder / "results.jsonl")
     for job in compare.plan(settings):
         made_up(job, store)
-    return comparison.page(compare.finished(settings, store), {}, provenance(["ocoboost", "compare"], seeds="1, 2"))
+    return comparison.page(compare.finished(settings, store), [], provenance(["ocoboost", "compare"], seeds="1, 2"))
 
 
 @pytest.fixture(scope="module", params=[reproduction_page, comparison_page], ids=["reproduce", "compare"])

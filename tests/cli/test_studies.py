@@ -18,7 +18,7 @@ from ocoboost.bench import datasets, paper, reproduce
 from ocoboost.bench.datasets.files import DATA_VARIABLE
 from ocoboost.bench.jobs import Store
 from ocoboost.cli import app
-from ocoboost.cli.compare import sparkline
+from ocoboost.cli.comparison_table import sparkline
 
 QUICK = ["reproduce", "--quick", "--datasets", "balance", "--jobs", "1"]
 RACE = ["compare", "--datasets", "balance", "--models", "hoeffding,river-hoeffding-tree", "--rows", "200"]

@@ -49,6 +49,11 @@ MEASURES = {"accuracy": "accuracy, %", "last": "accuracy of the last 20 %, %", "
 WARM_UP_ROWS = 20
 
 
+def title_of(name: str) -> str:
+    """What a table calls a dataset: a file keeps its name."""
+    return name.capitalize() if name in datasets.PAPER else name
+
+
 class Settings(NamedTuple):
     """What is run: models by their titles."""
 

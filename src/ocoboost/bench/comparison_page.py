@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from ocoboost.bench import measures
-from ocoboost.bench.compare import MEASURES, Comparison
+from ocoboost.bench.compare import MEASURES, Comparison, title_of
 from ocoboost.bench.measures import shown
 from ocoboost.report import figures
 from ocoboost.report.figures import CONFUSION
 from ocoboost.report.page import Figure, Page, Part, Section, Table
 
 
-def page(comparison: Comparison, missing: Mapping[str, str], facts: Mapping[str, str]) -> Page:
-    """The whole report; ``missing`` says why a dataset is not there."""
+def page(comparison: Comparison, notes: Sequence[str], facts: Mapping[str, str]) -> Page:
+    """The whole report; ``notes`` say what is not there, and why."""
     settings = comparison.settings
-    why = [f"{name.capitalize()} is missing: {reason}." for name, reason in missing.items()]
-    sections = [Section("Scores", [_LEGEND, *_scores(comparison), *why])]
+    sections = [Section("Scores", [_LEGEND, *_scores(comparison), *notes])]
     sections.append(Section("Learning curves", [_curves(comparison)]))
     if len(settings.shares) > 1:
         sections.append(Section("Accuracy by noise", [_noise(comparison)]))
@@ -34,6 +33,38 @@ def page(comparison: Comparison, missing: Mapping[str, str], facts: Mapping[str,
     return Page("Online classifiers, compared", summary, sections, facts)
 
 
+def file_page(comparison: Comparison, target: str, notes: Sequence[str], facts: Mapping[str, str]) -> Page:
+    """The report on a file of one's own."""
+    ((name,), models) = comparison.settings.names, comparison.settings.models
+    (first, *_) = comparison.runs.values()
+    columns = {**MEASURES, "seconds": "seconds", "bytes": "KiB at the end"}
+    rows, numbers = [], []
+    for model in models:
+        if runs := comparison.runs.get((name, 0.0, model)):
+            found = runs[0]
+            scores = [f"{found[measure]:.1f}" for measure in MEASURES]
+            rows.append((model, *scores, f"{found['seconds']:.2f}", f"{found['bytes'] / 1024:,.0f}"))
+            numbers.append([found[measure] for measure in MEASURES])
+    best = np.max(numbers, axis=0)
+    strong = {(i, j + 1) for i, scores in enumerate(numbers) for j, score in enumerate(scores) if score == best[j]}
+    table = Table(("model", *columns.values()), rows, "The best of each column is bold.", frozenset(strong))
+    sections = [
+        Section("Scores", [_FILE_LEGEND, table, *notes]),
+        Section("Learning curves", [_curves(comparison)]),
+        Section("Time against accuracy", [_time(comparison)]),
+        Section("Confusion matrix", [_confusions(comparison)]),
+    ]
+    summary = f"{len(rows)} models on {first[0]['rows']:,} rows in the order of the file; the label is {target!r}. "
+    return Page(f"{name}: online classifiers, compared", summary, sections, facts)
+
+
+_FILE_LEGEND = (
+    "In percent. Every row is predicted before it is learned. All models have their defaults. Ours take text and "
+    "missing cells as they are. River's trees take text as it is, and missing cells are left out of their rows. "
+    "River's AMF takes complete numbers: text of up to 16 different values (in the first chunk of the file) has a "
+    "column for each, other text is hashed into 16 columns, and a missing number is the mean of its column so far. "
+    "Encoding is not timed; ours learn in blocks and are compiled beforehand, River's learn row by row."
+)
 _LEGEND = (
     "In percent, against the true labels, with the standard error over the shuffles. Every row is predicted before it "
     "is learned. The best of each column is bold. 'boost' is OnlineBoostClassifier(), 'boost-stumps' the same over "
@@ -56,7 +87,7 @@ def _table(comparison: Comparison, share: float, measure: str) -> Table:
         strong |= {(i, j) for i, cell in enumerate(cells) if cell is not None and cell[0] == best}
         columns.append(["" if cell is None else shown(cell) for cell in cells])
     rows = list(zip(settings.models, *columns, strict=True))
-    names = (name.capitalize() for name in settings.names)
+    names = (title_of(name) for name in settings.names)
     return Table((MEASURES[measure], *names), rows, f"{share:.0%} of the labels flipped.", frozenset(strong))
 
 
@@ -71,7 +102,7 @@ def _cost(comparison: Comparison, measure: str) -> Table:
     title = "seconds" if measure == "seconds" else "KiB at the end"
     caption = "Ours in blocks, compiled beforehand; River's row by row." if measure == "seconds" else ""
     rows = list(zip(settings.models, *columns, strict=True))
-    return Table((title, *(name.capitalize() for name in settings.names)), rows, caption)
+    return Table((title, *(title_of(name) for name in settings.names)), rows, caption)
 
 
 def _curves(comparison: Comparison) -> Figure:
@@ -84,8 +115,8 @@ def _curves(comparison: Comparison) -> Figure:
                 bands[model] = figures.Band.of([run["curve"] for run in runs])
                 n_rows = runs[0]["rows"]
         if bands:
-            panels[f"{name.capitalize()}: accuracy so far by rows"] = figures.learning_curves(
-                name.capitalize(), n_rows, bands
+            panels[f"{title_of(name)}: accuracy so far by rows"] = figures.learning_curves(
+                title_of(name), n_rows, bands
             )
     return Figure(panels, f"{share:.0%} of the labels flipped. Bands are two standard errors; one shuffle has none.")
 
@@ -103,8 +134,8 @@ def _noise(comparison: Comparison) -> Figure:
                 bands[model] = figures.Band(middle, low, high)
         if bands:
             x = [100 * share for share in comparison.settings.shares]
-            svg = figures.lines(name.capitalize(), x, bands, x_label="labels flipped, %", y_label="accuracy, %")
-            panels[f"{name.capitalize()}: accuracy by share of flipped labels"] = svg
+            svg = figures.lines(title_of(name), x, bands, x_label="labels flipped, %", y_label="accuracy, %")
+            panels[f"{title_of(name)}: accuracy by share of flipped labels"] = svg
     return Figure(panels, "Accuracy against the true labels. Bands are two standard errors; one shuffle has none.")
 
 
@@ -117,7 +148,7 @@ def _time(comparison: Comparison) -> Figure:
             if seconds is not None and accuracy is not None:
                 points[model] = (figures.Interval(*seconds), figures.Interval(*accuracy))
         if points:
-            title = name.capitalize()
+            title = title_of(name)
             panels[f"{title}: seconds against accuracy"] = figures.time_against_accuracy(title, points)
     return Figure(panels, "Up and left is better.")
 
@@ -142,8 +173,8 @@ def _confusions(comparison: Comparison) -> Figure:
     model, share, panels = comparison.settings.models[0], comparison.settings.shares[0], {}
     for name in comparison.settings.names:
         runs = comparison.runs.get((name, share, model))
-        if runs:
-            title = name.capitalize()
+        if runs and runs[0]["labels"]:
+            title = title_of(name)
             svg = figures.confusion(title, runs[0]["labels"], np.array(runs[0]["confusion"]))
             panels[f"{title}: confusion matrix"] = svg
     return Figure(panels, f"{model}, first shuffle. {CONFUSION}")

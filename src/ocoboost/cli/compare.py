@@ -1,4 +1,4 @@
-"""``ocoboost compare``: models side by side with River's on the same datasets, optionally with label noise."""
+"""``ocoboost compare``: models side by side with River's, on the paper's datasets or on a file of one's own."""
 
 from __future__ import annotations
 
@@ -9,22 +9,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
-from ocoboost.cli import studies
-from ocoboost.cli.mistakes import one_of
+from ocoboost.cli import compare_file, studies
+from ocoboost.cli.comparison_table import numbers, score_table
+from ocoboost.cli.mistakes import one_line, one_of
+from ocoboost.cli.options import BadRows, Delimiter, FileFormat, OnError, is_given
 from ocoboost.cli.studies import AsJson, DataDir, Jobs, Seed
+from ocoboost.spelling import escaped
 
 if TYPE_CHECKING:
-    from ocoboost.bench.compare import Comparison
+    from ocoboost.bench.compare import Comparison, Settings
 
 _DATASETS = "balance,cars,segment,yeast"
-_BLOCKS = "▁▂▃▄▅▆▇█"
+OF_A_FILE = ("target", "drop", "text", "file_format", "delimiter", "on_error")
+OF_DATASETS = ("datasets", "noise", "shuffles", "data_dir")
 
 
 def compare(
+    context: typer.Context,
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            help="CSV, ARFF, JSON lines or Parquet; without it, the datasets of the paper.", show_default=False
+        ),
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="Column of FILE with the labels.", show_default=False)] = None,
     models: Annotated[
         str,
         typer.Option(help="Comma-separated names; `--models help` lists them.", show_default="boost and River's"),
@@ -40,42 +51,97 @@ def compare(
     seed: Seed = 1,
     jobs: Jobs = -1,
     out: Annotated[Path, typer.Option(help="Folder for results and the report.")] = Path("ocoboost-compare"),
+    report: Annotated[
+        str | None, typer.Option(help="HTML file for the report.", show_default="report.html in --out")
+    ] = None,
     data_dir: DataDir = None,
+    on_error: BadRows = OnError.STOP,
+    drop: Annotated[
+        list[str] | None, typer.Option(help="Column of FILE to leave out; may be repeated.", show_default=False)
+    ] = None,
+    text: Annotated[
+        list[str] | None,
+        typer.Option(help="Numeric column of FILE to read as text; may be repeated.", show_default=False),
+    ] = None,
+    file_format: FileFormat = None,
+    delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare models on the same shuffles and the same label noise: accuracy, macro F1, time, memory and ranks."""
+    """Compare models on the same rows in the same order: accuracy, macro F1, time, memory and ranks.
+
+    Without FILE, on shuffles of the paper's datasets, with the same labels flipped for all.
+    """
+    # Most of its lines are options.
     from ocoboost.bench import compare as bench
     from ocoboost.bench import peers
-    from ocoboost.bench.jobs import Store
 
     if models == "help":
         typer.echo("\n".join(f"{name:28}{title}" for name, title in bench.NAMES.items()))
         return
     everyone = ",".join(name for name, title in bench.NAMES.items() if name == "boost" or title in peers.RIVER)
     titles = tuple(bench.NAMES[name] for name in one_of(models or everyone, tuple(bench.NAMES), "--models"))
-    chosen = tuple(dict.fromkeys(name.strip() for name in datasets.split(",") if name.strip()))
-    shares = _shares(noise)
     n_jobs = studies.n_processes(jobs)
-    names, missing = studies.present(chosen, data_dir)
+    with one_line():
+        if file is None:
+            _refuse(context, OF_A_FILE, "needs a FILE")
+            shares = _shares(noise)
+            chosen = tuple(dict.fromkeys(name.strip() for name in datasets.split(",") if name.strip()))
+            settings = bench.Settings(titles, chosen, shares, tuple(range(seed, seed + shuffles)), rows)
+            _compare_datasets(settings, n_jobs, out, report, data_dir, as_json=as_json)
+            return
+        _refuse(context, OF_DATASETS, "is for the paper's datasets, not for a FILE")
+        if target is None:
+            raise typer.BadParameter("name the column with the labels", param_hint="--target")
+        reading = {
+            "target": target,
+            "drop": sorted(drop or ()),
+            "text": sorted(text or ()),
+            "file_format": None if file_format is None else file_format.value,
+            "delimiter": delimiter,
+            "on_error": on_error.value,
+        }
+        paths = compare_file.Paths(file, out, Path(report) if report else out / "report.html")
+        compare_file.compare_file(paths, titles, reading, most_rows=rows, seed=seed, n_jobs=n_jobs, as_json=as_json)
+
+
+def _refuse(context: typer.Context, names: tuple[str, ...], why: str) -> None:
+    """Raise if one of these options was given."""
+    for name in names:
+        if is_given(context, name):
+            raise typer.BadParameter(why, param_hint=f"--{name.replace('_', '-').replace('file-', '')}")
+
+
+def _compare_datasets(
+    settings: Settings, n_jobs: int, out: Path, report: str | None, data_dir: Path | None, *, as_json: bool
+) -> None:
+    from ocoboost.bench import compare as bench
+    from ocoboost.bench.jobs import Store
+    from ocoboost.files.outputs import check_output
+
+    names, missing = studies.present(settings.names, data_dir)
     if not names:
         raise typer.BadParameter("; ".join(missing.values()) or "no dataset named", param_hint="--datasets")
-    settings = bench.Settings(titles, names, shares, tuple(range(seed, seed + shuffles)), rows)
+    if report is not None:
+        check_output(report)
+    settings = settings._replace(names=names)
     store = Store(out / "results.jsonl")
     done = studies.run_study(
         bench.plan(settings), partial(bench.run, data_dir=data_dir), store, n_jobs=n_jobs, name=_name
     )
     comparison = bench.finished(settings, store)
-    path = _write_report(comparison, missing, out) if comparison.runs else None
+    why = [f"{bench.title_of(name)} is missing: {reason}" for name, reason in missing.items()]
+    path = Path(report) if report else out / "report.html"
+    if comparison.runs:
+        _write_report(comparison, why, path)
     if as_json:
-        report = None if path is None else str(path)
-        typer.echo(json.dumps({"cells": _numbers(comparison), "missing": missing, "report": report}))
+        written = str(path) if comparison.runs else None
+        typer.echo(json.dumps({"cells": numbers(comparison), "missing": missing, "report": written}))
     elif comparison.runs:
         console = Console()
-        for share in shares:
-            console.print(_table(comparison, share))
-        for name, why in missing.items():
-            console.print(f"{name.capitalize()} is missing: {why}", highlight=False)
-        console.print(f"Report: {path}", highlight=False, soft_wrap=True)
+        for share in settings.shares:
+            console.print(score_table(comparison, share))
+        for line in (*why, f"Report: {path}"):
+            console.print(Text(escaped(line)), soft_wrap=True)
     if not done:
         raise typer.Exit(studies.INTERRUPTED)
 
@@ -94,62 +160,9 @@ def _name(job: Mapping[str, Any]) -> str:
     return f"{job['dataset']}, {job['model']}"
 
 
-def _write_report(comparison: Comparison, missing: Mapping[str, str], out: Path) -> Path:
+def _write_report(comparison: Comparison, notes: list[str], path: Path) -> None:
     from ocoboost import report
     from ocoboost.bench import comparison_page as pages
 
     facts = report.provenance(studies.command(), seeds=", ".join(map(str, comparison.settings.shuffles)))
-    path = out / "report.html"
-    report.write(pages.page(comparison, missing, facts), path)
-    return path
-
-
-def _numbers(comparison: Comparison) -> list[dict[str, Any]]:
-    """Means and standard errors over the shuffles."""
-    measured = ("accuracy", "last", "macro_f1", "seconds", "bytes")
-    return [
-        {
-            "dataset": name,
-            "noise": share,
-            "model": model,
-            "shuffles": len(runs),
-            **{measure: comparison.interval(name, share, model, measure) for measure in measured},
-        }
-        for (name, share, model), runs in comparison.runs.items()
-    ]
-
-
-def _table(comparison: Comparison, share: float) -> Table:
-    """One row per dataset and model."""
-    from ocoboost.bench.measures import shown
-
-    title = "Prequential accuracy: every row is predicted before it is learned"
-    caption = f"{share:.0%} of the labels flipped; scored against the true labels." if share else None
-    look: Any = {"box": box.SIMPLE_HEAD, "padding": 0, "show_edge": False}  # fits 80 characters
-    table = Table(title=title, caption=caption, **look)
-    table.add_column("", no_wrap=True)
-    for column in ("accuracy", "last 20 %", "macro F1", "curve", "seconds", "KiB"):
-        table.add_column(f" {column}", justify="right", no_wrap=True)
-    for name in comparison.settings.names:
-        models = [model for model in comparison.settings.models if (name, share, model) in comparison.runs]
-        scores = {model: comparison.runs[name, share, model] for model in models}
-        ranked = sorted(models, key=lambda model: -sum(run["accuracy"] for run in scores[model]) / len(scores[model]))
-        table.add_row(f"[bold]{name.capitalize()}[/]", style="cyan")
-        for model in ranked:
-            cells = [comparison.interval(name, share, model, m) for m in ("accuracy", "last", "macro_f1")]
-            seconds, size = (comparison.interval(name, share, model, m) for m in ("seconds", "bytes"))
-            table.add_row(
-                f" {model}",
-                *(shown(cell).replace(" ", "") for cell in cells if cell is not None),
-                sparkline(scores[model][0]["curve"][4::5]),
-                f"{seconds[0]:.1f}" if seconds else "",
-                f"{size[0] / 1024:,.0f}" if size else "",
-                style="bold" if not model.startswith("River") else None,
-            )
-        table.add_section()
-    return table
-
-
-def sparkline(percents: list[float]) -> str:
-    """Percentages as a row of bars."""
-    return "".join(_BLOCKS[min(int(percent / 100 * len(_BLOCKS)), len(_BLOCKS) - 1)] for percent in percents)
+    report.write(pages.page(comparison, notes, facts), path)

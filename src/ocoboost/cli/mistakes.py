@@ -1,14 +1,18 @@
-"""User errors: one line on standard error, and exit code 2."""
+"""User errors: one line on standard error, and exit code 2. Warnings are one line too, each once."""
 
 from __future__ import annotations
 
+import os
 import sys
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
+
+from ocoboost.spelling import escaped
 
 # Click's base class of usage errors; some versions of Typer bring a Click of their own.
 _UsageError: Any = typer.BadParameter.__mro__[2]
@@ -24,13 +28,32 @@ class OneLineErrors(TyperGroup):
             return run(*args, **kwargs, standalone_mode=False)
         try:
             code = run(*args, **kwargs, standalone_mode=False)
+            sys.stdout.flush()
         except _UsageError as error:
-            typer.echo(f"ocoboost: {' '.join(error.format_message().split())}", err=True)
+            say(f"ocoboost: {error.format_message()}")
             sys.exit(error.exit_code)
         except (typer.Abort, KeyboardInterrupt):
-            typer.echo("ocoboost: interrupted", err=True)
+            say("ocoboost: interrupted")
             sys.exit(130)
+        except BrokenPipeError:  # the reader has closed the pipe, as `head` does
+            _drop_output()
+            sys.exit(1)
+        except OSError as error:
+            say(f"ocoboost: {error.filename or 'standard output'}: {error.strerror or error}")
+            _drop_output()
+            sys.exit(2)
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _drop_output() -> None:
+    """Send what is still buffered nowhere: Python would try again at exit, and complain."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def say(line: str) -> None:
+    """Print one line on standard error, whatever the names and values in it are."""
+    typer.echo(escaped(" ".join(line.split())), err=True)
 
 
 def one_of(names: str, known: tuple[str, ...], option: str) -> tuple[str, ...]:
@@ -45,11 +68,40 @@ def one_of(names: str, known: tuple[str, ...], option: str) -> tuple[str, ...]:
 
 @contextmanager
 def one_line() -> Iterator[None]:
-    """Turn the errors that a user can fix into one line and exit code 2."""
-    from ocoboost.errors import DataFileError, InvalidInputError, InvalidParameterError, ModelFileError
+    """Turn the errors that a user can fix into one line and exit code 2, and warnings into one line each."""
+    from ocoboost import errors
 
     try:
-        yield
-    except (DataFileError, InvalidInputError, InvalidParameterError, ModelFileError) as error:
-        typer.echo(f"ocoboost: {' '.join(str(error).split())}", err=True)
+        with _warnings_as_lines():
+            yield
+    except (
+        errors.DataFileError,
+        errors.InvalidInputError,
+        errors.InvalidParameterError,
+        errors.ModelFileError,
+        errors.OutputFileError,
+    ) as error:
+        say(f"ocoboost: {error}")
         raise typer.Exit(2) from None
+    except MemoryError as error:
+        say(f"ocoboost: out of memory ({error or 'no details'}); lower --max-memory or --budget.")
+        raise typer.Exit(2) from None
+
+
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """What the library warns of, as one line each, once; warnings of other kinds go where they would go anyway."""
+    said: set[str] = set()
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def tell(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if not issubclass(category, UserWarning):
+                show(message, category, *where, **more)
+            elif str(message) not in said:
+                said.add(str(message))
+                say(f"ocoboost: warning: {message}")
+
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = tell
+        yield

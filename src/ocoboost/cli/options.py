@@ -47,3 +47,9 @@ BadRows: TypeAlias = Annotated[OnError, typer.Option(help="Stop at the first row
 Threads: TypeAlias = Annotated[
     int, typer.Option(min=-1, help="Threads; -1 for all cores. The results do not depend on it.")
 ]
+
+
+def is_given(context: typer.Context, name: str) -> bool:
+    """Whether an option is on the command line, rather than at its default."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
+import io
 import sys
 from contextlib import nullcontext
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
-from ocoboost.cli.mistakes import one_line
+from ocoboost.cli.mistakes import one_line, say
 from ocoboost.cli.options import BadRows, Delimiter, File, FileFormat, OnError, Threads
 
 
@@ -19,23 +18,31 @@ def predict(
     file: File,
     output: Annotated[str | None, typer.Option(help="Output file.", show_default="standard output")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON lines instead of CSV.")] = False,
+    raw: Annotated[
+        bool,
+        typer.Option(help="Write labels to CSV unchanged, also where a spreadsheet would take them for formulas."),
+    ] = False,
     jobs: Threads = 1,
     on_error: BadRows = OnError.STOP,
     file_format: FileFormat = None,
     delimiter: Delimiter = None,
 ) -> None:
     """Write the predicted label and probabilities for each row of a file; nothing is learned."""
-    from ocoboost.errors import DataFileError
+    from ocoboost.errors import OutputFileError
     from ocoboost.files.columns import BadRecord
+    from ocoboost.files.outputs import check_outputs, is_same_file, writing
     from ocoboost.run.predictions import Predictor, write_csv, write_json_lines
     from ocoboost.saving.model import read_model
 
     def on_bad(bad: BadRecord) -> None:
         if on_error == OnError.STOP:
             raise bad.error(source.name)
-        typer.echo(f"skipped {source.name}, line {bad.line:,}: {bad.why}", err=True)
+        say(f"skipped {source.name}, line {bad.line:,}: {bad.why}")
 
     with one_line():
+        check_outputs({"--output": output}, {"the model": model, "the input": file}, pipes=True)
+        if output is None and any(is_same_file(path, _descriptor(sys.stdout)) for path in (file, model)):
+            raise OutputFileError("standard output is the input or the model; redirect it to another file.")
         predictor = Predictor(model, *read_model(model, jobs))
         source = predictor.open(file, file_format, delimiter)
         for what, names in (
@@ -44,13 +51,25 @@ def predict(
         ):
             if names:
                 shown = ", ".join(map(repr, sorted(names)[:5])) + (", ..." if len(names) > 5 else "")
-                typer.echo(f"ocoboost: {source.name}: {what}: {shown}", err=True)
-        write = write_json_lines if as_json else write_csv
-        try:
-            with nullcontext(sys.stdout) if output is None else Path(output).open("w", newline="") as out:
-                write(out, predictor.model.classes_, predictor.predict(source, on_bad))
-        except BrokenPipeError:  # the reader has closed the pipe, as `head` does
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(1) from None
-        except OSError as error:
-            raise DataFileError(f"{output or 'standard output'}: cannot be written ({error.strerror}).") from error
+                say(f"ocoboost: {source.name}: {what}: {shown}")
+        predicted = predictor.predict(source, on_bad)
+        with nullcontext(_standard_output()) if output is None else writing(output) as out:
+            if as_json:
+                write_json_lines(out, predictor.model.classes_, predicted)
+            else:
+                write_csv(out, predictor.model.classes_, predicted, is_raw=raw)
+
+
+def _standard_output() -> TextIO:
+    """Standard output, which escapes what it cannot encode."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    return sys.stdout
+
+
+def _descriptor(stream: TextIO) -> int:
+    """The descriptor of a stream, -1 if it has none."""
+    try:
+        return stream.fileno()
+    except (OSError, ValueError):
+        return -1

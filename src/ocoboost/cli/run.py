@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import sys
 import time
@@ -17,10 +18,12 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn
 from rich.table import Table
 from rich.text import Text
 
-from ocoboost.cli.mistakes import one_line
+from ocoboost.cli.mistakes import one_line, say
 from ocoboost.cli.models import DEFAULT, list_models, make_model
-from ocoboost.cli.options import BadRows, Delimiter, File, FileFormat, OnError, Threads
-from ocoboost.cli.studies import INTERRUPTED, AsJson, command
+from ocoboost.cli.options import BadRows, Delimiter, File, FileFormat, OnError, Threads, is_given
+from ocoboost.cli.studies import AsJson, command
+from ocoboost.spelling import as_json as label_as_json
+from ocoboost.spelling import escaped, shortened, spelled
 
 if TYPE_CHECKING:
     from ocoboost.run.runner import Run
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 FIXED = {name: f"--{name.replace('_', '-')}" for name in ("target", "model", "budget", "max_memory", "seed", "delay")}
 FIXED |= {"drop": "--drop", "text": "--text", "file_format": "--format", "delimiter": "--delimiter"}
 MOST_LABELS = 12  # in a confusion matrix on a terminal
+LONGEST = 40  # characters of a label there
 
 
 def run(
@@ -77,10 +81,12 @@ def run(
 ) -> None:
     """Predict each row of a file before learning it, and print the scores."""
     # Over 60 lines because Typer reads the options off the signature.
+    from ocoboost.errors import ModelFileError
     from ocoboost.run import runner
     from ocoboost.run.checkpoint import Settings
 
     with one_line():
+        _check_paths(file, save, resume, report)
         if resume is None:
             if target is None:
                 raise typer.BadParameter("name the column with the labels", param_hint="--target")
@@ -97,13 +103,16 @@ def run(
         else:
             this = runner.resume(resume, file, jobs)
             _check_unchanged(context, this, resume)
-            if _is_given(context, "on_error"):
+            if is_given(context, "on_error"):
                 this.settings = replace(this.settings, on_error=on_error.value)
         this.save_to, this.save_every = save or resume, save_every
         if report is not None:
             this.open_account()
-        clock = Clock()
-        was_interrupted = _complete(this, clock, is_quiet=as_json)
+        clock, signum, unsaved = Clock(), None, None
+        try:
+            signum = _complete(this, clock, is_quiet=as_json)
+        except ModelFileError as error:
+            unsaved = error  # the scores are worth having all the same
         summary = _summary(this, clock.speed)
         if as_json:
             typer.echo(json.dumps(summary, indent=2))
@@ -111,19 +120,39 @@ def run(
             _show(this, summary)
         if report is not None:
             _write_report(report, this, summary)
-    if was_interrupted:
-        raise typer.Exit(INTERRUPTED)
+        if unsaved is not None:
+            raise unsaved
+    if signum is not None:
+        _say_stopped(this, signum)
+        raise typer.Exit(128 + signum)
 
 
-def _is_given(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
+def _check_paths(file: str, save: str | None, resume: str | None, report: str | None) -> None:
+    """Raise if an output cannot be written, or would overwrite anything but the model that is resumed."""
+    from ocoboost.files.outputs import check_outputs
+
+    if resume is None or save is not None:
+        check_outputs({"--save": save}, {"the input": file})
+    else:
+        check_outputs({"--resume": resume}, {"the input": file})
+    check_outputs({"--report": report}, {"the input": file, "--save": save, "--resume": resume})
+
+
+def _say_stopped(this: Run, signum: int) -> None:
+    """One line on what is saved, and how to go on."""
+    what = f"ocoboost: stopped by {signal.Signals(signum).name} after {this.scores.n_rows:,} rows"
+    if this.save_to is None:
+        say(f"{what}; nothing is saved without --save")
+    elif not this.has_learned:
+        say(f"{what}; there was nothing to save")
+    else:
+        say(f"{what}; --resume {shlex.quote(this.save_to)} continues from there")
 
 
 def _check_unchanged(context: typer.Context, this: Run, saved: str) -> None:
     """Raise if an option would change what the first run has fixed."""
     for name, option in FIXED.items():
-        if _is_given(context, name) and not (name == "target" and context.params[name] == this.settings.target):
+        if is_given(context, name) and not (name == "target" and context.params[name] == this.settings.target):
             raise typer.BadParameter(f"cannot change in a run resumed from {saved}", param_hint=option)
 
 
@@ -143,17 +172,21 @@ class Clock:
             self.speed = (n_rows - self._first[1]) / max(now - self._first[0], 1e-9)
 
 
-def _complete(this: Run, clock: Clock, *, is_quiet: bool) -> bool:
-    """Run to the end of the file, or until Ctrl-C; returns whether it was interrupted."""
-    requests: list[int] = []
+def _complete(this: Run, clock: Clock, *, is_quiet: bool) -> int | None:
+    """Run to the end of the file, or until Ctrl-C or SIGTERM; returns the signal that ended it.
 
-    def interrupt(signum: int, frame: FrameType | None) -> None:
-        if this.is_learning and not requests:  # a partly learned row cannot be saved: wait for the end of the block
-            requests.append(signum)
-        else:
+    The first signal waits for the end of the block, because a partly learned row cannot be saved. A second one does
+    not: then the last periodic save is what there is.
+    """
+    received: list[int] = []
+
+    def on_signal(signum: int, frame: FrameType | None) -> None:
+        received.append(signum)
+        if len(received) > 1:
             raise KeyboardInterrupt
+        this.interrupt()
 
-    before = signal.signal(signal.SIGINT, interrupt)
+    before = {signum: signal.signal(signum, on_signal) for signum in (signal.SIGINT, signal.SIGTERM)}
     try:
         with _progress(is_quiet) as progress:
             bar = progress.add_task("", total=None, rows=0, speed=0.0, accuracy=0.0)
@@ -168,14 +201,16 @@ def _complete(this: Run, clock: Clock, *, is_quiet: bool) -> bool:
                     speed=clock.speed,
                     accuracy=scores.accuracy,
                 )
-                if requests:
-                    raise KeyboardInterrupt
     except KeyboardInterrupt:
-        this.finish()
-        return True
+        if len(received) != 1:
+            raise
+        if this.has_learned:
+            this.finish()
+        return received[0]
     finally:
-        signal.signal(signal.SIGINT, before)
-    return False
+        for signum, handler in before.items():
+            signal.signal(signum, handler)
+    return None
 
 
 def _progress(is_quiet: bool) -> Progress:
@@ -189,13 +224,15 @@ def _progress(is_quiet: bool) -> Progress:
 
 
 def _summary(this: Run, speed: float) -> dict[str, Any]:
+    labels = this.model.classes_
+    this.scores.grow(len(labels))  # a run of no rows has counted none
     counts = this.scores.counts
     return {
         "file": this.path,
         "target": this.settings.target,
         "model": " ".join(repr(this.model).split()),
         **this.scores.summary(),
-        "labels": this.model.classes_,
+        "labels": [label_as_json(label, name) for label, name in zip(labels, spelled(labels), strict=True)],
         "confusion": counts[:, :-1].tolist(),
         "not_predicted": counts[:, -1].tolist(),
         "skipped_rows": this.n_bad,
@@ -212,11 +249,11 @@ def _show(this: Run, summary: dict[str, Any]) -> None:
     console = Console()
     errors = Console(stderr=True, highlight=False)
     for bad in this.bad:
-        errors.print(f"skipped {this.source.name}, line {bad.line:,}: {bad.why}", soft_wrap=True, markup=False)
+        errors.print(Text(escaped(f"skipped {this.source.name}, line {bad.line:,}: {bad.why}")), soft_wrap=True)
     if this.n_bad > len(this.bad):
         errors.print(f"... and {this.n_bad - len(this.bad):,} more rows")
     title = f"{this.path}: {summary['rows']:,} rows, each predicted before it was learned"
-    console.print(Text(title), soft_wrap=True)
+    console.print(Text(escaped(title)), soft_wrap=True)
     table = Table()
     table.add_column("score")
     table.add_column("value", justify="right")
@@ -234,29 +271,31 @@ def _show(this: Run, summary: dict[str, Any]) -> None:
     console.print(table)
     if len(summary["labels"]) <= MOST_LABELS:
         console.print("Confusion matrix (true labels down, predicted labels across)", highlight=False)
-        console.print(_confusion(summary))
+        console.print(_confusion(spelled(summary["labels"]), summary["confusion"]))
     speed = f"{summary['rows_per_second']:,.0f} rows/s, " if summary["rows_per_second"] else ""
     console.print(f"{speed}seed {summary['seed']}")
     if this.save_to is not None:
-        console.print(f"Model saved to {this.save_to}", soft_wrap=True, markup=False)
+        console.print(Text(escaped(f"Model saved to {this.save_to}")), soft_wrap=True)
 
 
-def _confusion(summary: dict[str, Any]) -> Table:
+def _confusion(labels: list[str], confusion: list[list[int]]) -> Table:
     table = Table()
     table.add_column("")
-    for label in summary["labels"]:
-        table.add_column(Text(str(label)), justify="right")
-    for label, counts in zip(summary["labels"], summary["confusion"], strict=True):
-        table.add_row(Text(str(label)), *(f"{count:,}" for count in counts))
+    names = [Text(shortened(label, LONGEST)) for label in labels]
+    for name in names:
+        table.add_column(name, justify="right")
+    for name, counts in zip(names, confusion, strict=True):
+        table.add_row(name, *(f"{count:,}" for count in counts))
     return table
 
 
 def _write_report(path: str, this: Run, summary: dict[str, Any]) -> None:
     from ocoboost import report
+    from ocoboost.files.outputs import unwritable
     from ocoboost.run import page as stream
 
     facts = report.provenance(command(), seed=summary["seed"], model=summary["model"], file=summary["file"])
     try:
         report.write(stream.page(this, summary, facts), Path(path))
     except OSError as error:
-        raise typer.BadParameter(f"{path} cannot be written ({error.strerror})", param_hint="--report") from error
+        raise unwritable(path, error) from error

@@ -64,12 +64,12 @@ def run_study(
     console = Console(stderr=True)
     n_kept = sum(store.get(job) is not None for job in jobs)
     if n_kept:
-        console.print(f"{n_kept} of {len(jobs)} runs found in {store.path}.", highlight=False)
+        console.print(f"{n_kept} of {len(jobs)} runs found in {store.path}.", highlight=False, markup=False)
     if n_kept == len(jobs):
         return True
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description:<34}"),
+        TextColumn("{task.description:<34}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),

@@ -19,9 +19,11 @@ from ocoboost.data.labels import Label
 from ocoboost.data.rows import CheckedRows, NumberRows, Row, sorted_names
 from ocoboost.data.schema import NUMBER, TEXT
 from ocoboost.errors import DataFileError
+from ocoboost.spelling import quoted
 
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"})
 NEARLY_ALL = 0.9
+FEWEST_TO_DOUBT = 10  # a handful of labels may well all be different
 
 
 class BadRecord(NamedTuple):
@@ -62,12 +64,12 @@ class Columns:
         header = list(header)
         repeated = sorted({column for column in header if header.count(column) > 1})
         if repeated:
-            raise DataFileError(f"{name}: duplicate column {repeated[0]!r}; rename all but one.")
+            raise DataFileError(f"{name}: duplicate column {quoted(repeated[0])}; rename all but one.")
         asked = [] if self.target is None else [(self.target, "--target")]
         asked += [(column, "--drop") for column in self.dropped] + [(column, "--text") for column in self.as_text]
         for column, option in sorted(asked):
             if column not in header:
-                raise DataFileError(f"{name}: no column {column!r} ({option}); {_suggestion(column, header)}")
+                raise DataFileError(f"{name}: no column {quoted(column)} ({option}); {_suggestion(column, header)}")
         for column in header:
             if self.is_feature(column):
                 self.kinds.setdefault(column, TEXT if column in self.as_text else None)
@@ -96,11 +98,11 @@ class Columns:
         value = as_number(cell)
         if value is None:
             raise ValueError(
-                f"{cell!r} in numeric column {column!r} is not a number; correct it, or read the whole column as text "
-                f"with --text {column!r}"
+                f"{quoted(cell)} in numeric column {quoted(column)} is not a number; correct it, or read the whole "
+                f"column as text with --text {quoted(column)}"
             )
         if math.isinf(value):
-            raise ValueError(f"{cell!r} in column {column!r} is not a finite number; leave the cell empty")
+            raise ValueError(f"{quoted(cell)} in column {quoted(column)} is not a finite number; leave the cell empty")
         return value
 
     def rows(self, values: Mapping[str, Sequence[Any]], n_rows: int) -> NumberRows | CheckedRows:
@@ -119,6 +121,15 @@ class Columns:
         """One row; missing cells are None already."""
         named = {column if self.only is None else self.only[column]: value for column, value in cells.items()}
         return {name: named[name] for name in sorted_names(named)}
+
+
+def check_labels(name: str, target: str, n_labels: int, n_rows: int) -> None:
+    """Raise if the target cannot be a label: nearly every row would be a class of its own."""
+    if n_labels >= FEWEST_TO_DOUBT and n_labels > n_rows / 2:
+        raise DataFileError(
+            f"{name}: column {quoted(target)} has {n_labels:,} distinct labels in its first {n_rows:,} rows, too many "
+            "for a classification target; choose another --target."
+        )
 
 
 def as_number(cell: str) -> float | None:
@@ -146,9 +157,9 @@ def _suggestion(column: str, header: Sequence[str]) -> str:
     by_lower = {name.strip().lower(): name for name in header}
     close = difflib.get_close_matches(column.strip().lower(), by_lower, n=1, cutoff=0.6)
     if close:
-        return f"did you mean {by_lower[close[0]]!r}?"
+        return f"did you mean {quoted(by_lower[close[0]])}?"
     return f"the columns are {_listed(header)}."
 
 
 def _listed(columns: Sequence[str]) -> str:
-    return ", ".join(map(repr, columns[:10])) + (", ..." if len(columns) > 10 else "")
+    return ", ".join(map(quoted, columns[:10])) + (", ..." if len(columns) > 10 else "")

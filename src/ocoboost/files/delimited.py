@@ -20,6 +20,7 @@ from ocoboost.data.schema import NUMBER, TEXT
 from ocoboost.errors import DataFileError
 from ocoboost.files.columns import MISSING, BadRecord, Chunk, Columns
 from ocoboost.files.records import RawChunk, Records
+from ocoboost.spelling import quoted
 
 BYTE_ORDER_MARK = "\ufeff".encode()
 
@@ -160,7 +161,7 @@ class Delimited:
 
     def _label(self, cell: str) -> str:
         if cell == "" or (self.dialect.comment and cell == "?"):
-            raise ValueError(f"no label: column {self.columns.target!r} is empty")
+            raise ValueError(f"no label: column {quoted(self.columns.target)} is empty")
         return cell
 
 

@@ -10,6 +10,7 @@ from ocoboost.files.columns import Columns
 from ocoboost.files.delimited import Delimited, Dialect
 from ocoboost.files.opening import ByteStream
 from ocoboost.files.records import RawChunk, Records
+from ocoboost.spelling import quoted
 
 DELIMITERS = ",;\t|"
 
@@ -53,7 +54,7 @@ def open_arff(stream: ByteStream, columns: Columns) -> tuple[Delimited, Records]
             header.append(column)
             kinds[column] = kind
         elif text and not text.startswith("%") and word != "@relation":
-            raise DataFileError(f"{stream.name}, line {number}: {text[:40]!r} does not belong in an ARFF header.")
+            raise DataFileError(f"{stream.name}, line {number}: {quoted(text)} does not belong in an ARFF header.")
     for column, kind in kinds.items():
         if columns.is_feature(column) and columns.kinds.get(column) is None:
             columns.kinds[column] = TEXT if column in columns.as_text else kind
@@ -79,6 +80,6 @@ def _attribute(name: str, line: int, text: str) -> tuple[str, str]:
     if kind.startswith(("{", "string")):
         return column, TEXT
     raise DataFileError(
-        f"{name}, line {line}: attribute {column!r} has the unsupported type {kind!r}; "
+        f"{name}, line {line}: attribute {quoted(column)} has the unsupported type {quoted(kind)}; "
         "convert it to numeric, string or {...}."
     )

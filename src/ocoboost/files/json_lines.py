@@ -14,6 +14,7 @@ from ocoboost.errors import DataFileError
 from ocoboost.files.columns import BadRecord, Chunk, Columns
 from ocoboost.files.opening import ByteStream
 from ocoboost.files.records import RawChunk, Records
+from ocoboost.spelling import quoted, shortened
 
 
 class JsonLines:
@@ -58,14 +59,16 @@ class JsonLines:
             raise ValueError(f"not valid JSON ({error})") from None
         if not isinstance(cells, dict):
             raise ValueError("not a JSON object")
+        if "\\u" in text:
+            _check_text(cells)
         target = self.columns.target
         if target is not None and target not in cells:
             if not self.columns.kinds:
                 self.columns.begin(self.name, cells)  # the first row names the columns: this raises
-            raise ValueError(f"no label: {target!r} is missing")
+            raise ValueError(f"no label: {quoted(target)} is missing")
         label = None if target is None else cells[target]
         if target is not None and (label is None or isinstance(label, list | dict) or label != label):  # noqa: PLR0124
-            raise ValueError(f"no label: {target!r} is {json.dumps(label)}")
+            raise ValueError(f"no label: {quoted(target)} is {shortened(json.dumps(label))}")
         row = {name: self._value(name, value) for name, value in cells.items() if self.columns.is_feature(name)}
         for name, value in row.items():  # only now: a row that cannot be used must not decide anything
             if value is not None:
@@ -77,13 +80,13 @@ class JsonLines:
             return None
         if isinstance(value, list | dict):
             kind = "array" if isinstance(value, list) else "object"
-            raise ValueError(f"{name!r} is an {kind}; values must be numbers, text, booleans or null")
+            raise ValueError(f"{quoted(name)} is an {kind}; values must be numbers, text, booleans or null")
         if name in self.columns.as_text:
             return str(value)
         known = self.columns.kinds.get(name)
         kind = TEXT if isinstance(value, str) else NUMBER
         if known is not None and kind != known:
-            raise ValueError(f"{name!r} is {json.dumps(value)}, but it held {known} before")
+            raise ValueError(f"{quoted(name)} is {shortened(json.dumps(value))}, but it held {known} before")
         if kind == TEXT:
             return value
         try:
@@ -91,7 +94,7 @@ class JsonLines:
         except OverflowError:  # an integer of more than 308 digits
             number = math.inf
         if math.isinf(number):
-            raise ValueError(f"{name!r} is {json.dumps(value)[:40]}, not a finite number")
+            raise ValueError(f"{quoted(name)} is {shortened(json.dumps(value))}, not a finite number")
         return number
 
     def _rows(self, rows: list[dict[str, Any]]) -> Any:
@@ -104,3 +107,16 @@ class JsonLines:
                 values = {name: [nan if row[name] is None else row[name] for row in rows] for name in names}
                 return self.columns.rows(values, len(rows))
         return CheckedRows([self.columns.row(row) for row in rows])
+
+
+def _check_text(cells: dict[str, Any]) -> None:
+    """Raise if a name or a value has half of a surrogate pair, which is no text and cannot be written anywhere."""
+    for name, value in cells.items():
+        for text in (name, value):
+            try:
+                if isinstance(text, str):
+                    text.encode()
+            except UnicodeEncodeError:
+                raise ValueError(
+                    f"{quoted(name)}: {quoted(text)} has half of a surrogate pair, which is not text"
+                ) from None

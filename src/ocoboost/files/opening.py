@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import io
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
@@ -22,14 +23,14 @@ _GZIP_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
 class ByteStream:
-    """Decompressed bytes in order; errors name the file."""
+    """Decompressed bytes in order; errors name the file. What is no regular file is read like standard input."""
 
     def __init__(self, path: str) -> None:
         self.name = "standard input" if path == STANDARD_INPUT else path
-        self.is_pipe = path == STANDARD_INPUT
+        self.is_pipe = is_pipe(path)
         self.offset = 0  # of the next byte, decompressed
         try:
-            self._raw: Any = sys.stdin.buffer if self.is_pipe else Path(path).open("rb")  # noqa: SIM115
+            self._raw: Any = sys.stdin.buffer if path == STANDARD_INPUT else Path(path).open("rb")  # noqa: SIM115
             if not hasattr(self._raw, "peek"):  # a test's standard input
                 self._raw = io.BufferedReader(self._raw)
             self._size = None if self.is_pipe else os.fstat(self._raw.fileno()).st_size
@@ -76,7 +77,7 @@ class ByteStream:
 
     def close(self) -> None:
         """Close the file."""
-        if not self.is_pipe:
+        if self.name != "standard input":
             self._raw.close()
 
     @property
@@ -89,31 +90,48 @@ class ByteStream:
         return float(min(1.0, self._raw.tell() / self._size))
 
 
+def is_pipe(path: str) -> bool:
+    """Whether bytes can be read only once and in order: standard input, a named pipe, a device."""
+    if path == STANDARD_INPUT:
+        return True
+    try:
+        mode = Path(path).stat().st_mode
+    except OSError:  # opening it will say why
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
 def unreadable(name: str, error: OSError) -> DataFileError:
     """The error for a file that the system does not let us read."""
     return DataFileError(f"{name}: cannot be read ({error.strerror or error}).")
 
 
 class Fingerprint(NamedTuple):
-    """A digest of the first bytes of a file, by which a later run recognises it; nothing for standard input."""
+    """A digest of the first bytes of a file, by which a later run recognises it; nothing for a pipe."""
 
     digest: str = ""
     n_bytes: int = 0
 
     @classmethod
-    def of(cls, path: str, n_bytes: int = FINGERPRINT_SIZE, before_line: int | None = None) -> Fingerprint:
-        """Of ``n_bytes`` at most, and only of those before a line if one is given."""
-        if path == STANDARD_INPUT:
+    def of(cls, head: bytes | None, before_line: int | None = None) -> Fingerprint:
+        """Of the first bytes of a file, and only of those before a line if one is given."""
+        if head is None:
             return cls()
-        stream = ByteStream(path)
-        try:
-            head = stream.read(min(n_bytes, FINGERPRINT_SIZE))
-        finally:
-            stream.close()
         if before_line is not None:
             head = b"".join(line + b"\n" for line in head.split(b"\n")[: before_line - 1])[: len(head)]
         return cls(hashlib.sha256(head).hexdigest(), len(head))
 
     def matches(self, path: str) -> bool:
         """Whether a file begins with the same bytes."""
-        return path != STANDARD_INPUT and self == Fingerprint.of(path, self.n_bytes)
+        return not is_pipe(path) and self == Fingerprint.of(read_head(path, self.n_bytes))
+
+
+def read_head(path: str, n_bytes: int = FINGERPRINT_SIZE) -> bytes | None:
+    """The first bytes of a file, decompressed; None for a pipe, whose bytes can be read only once."""
+    if is_pipe(path):
+        return None
+    stream = ByteStream(path)
+    try:
+        return stream.read(min(n_bytes, FINGERPRINT_SIZE))
+    finally:
+        stream.close()

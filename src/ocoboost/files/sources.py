@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +89,14 @@ class Source:
         """The fraction that has been read, if it can be known."""
         return self._reader.fraction if self._records is None else self._stream.fraction
 
-    def chunks(self, start: int | None = None, first_line: int = 1) -> Iterator[Chunk]:
+    def close(self) -> None:
+        """Close the file, if it is one."""
+        if self._records is None:
+            self._reader.file.close()
+        else:
+            self._stream.close()
+
+    def chunks(self, start: int | None = None, first_line: int = 1) -> Generator[Chunk, None, None]:
         """All rows, once; with ``start``, those from a chunk that began there. Files are read one chunk ahead."""
         if self._records is None:
             yield from read_ahead(self._reader.chunks(start or 0))

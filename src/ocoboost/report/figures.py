@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -21,11 +22,14 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from ocoboost.arrays import FloatArray
 from ocoboost.report.palette import LIGHT, SERIES, with_variables
+from ocoboost.spelling import escaped, shortened
 
 PANEL = (4.0, 3.0)  # inches
+LONGEST = 24  # characters of a label
 _STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "ocoboost",
+    "text.parse_math": False,  # a label may hold dollars
     "font.family": "sans-serif",
     "font.size": 9.5,
     "figure.facecolor": "none",
@@ -209,6 +213,7 @@ CONFUSION = "Blue is right, orange is wrong; the darker, the larger the share of
 def confusion(title: str, labels: Sequence[str], counts: np.ndarray[Any, Any]) -> str:
     """A confusion matrix: true labels down, predictions across; counts are shown while they fit."""
     n_labels = len(labels)
+    labels = [shortened(label, LONGEST) for label in labels]
     rows = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     with mpl.rc_context(_STYLE):
         figure, axes = _panel(title, "", height=PANEL[0] * 0.92)
@@ -237,7 +242,7 @@ def confusion(title: str, labels: Sequence[str], counts: np.ndarray[Any, Any]) -
 def _panel(title: str, y_label: str, *, height: float = PANEL[1]) -> tuple[Figure, Axes]:
     """One panel. The label of the vertical axis stands under the title, so that no text is rotated."""
     figure = Figure(figsize=(PANEL[0], height), layout="constrained")
-    figure.suptitle(title, x=0.012, ha="left", weight="bold", size=11)
+    figure.suptitle(escaped(title), x=0.012, ha="left", weight="bold", size=11)
     axes = figure.subplots()
     axes.set_title(y_label, loc="left", color=LIGHT["muted"], size=8.5)
     return figure, axes
@@ -260,13 +265,18 @@ def _colours(n: int) -> list[str]:
 def _svg(figure: Figure) -> str:
     """The figure for a page: no header, no fixed size, colours as variables, ids that no other figure has."""
     buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # about glyphs, which the reader's own fonts will have
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()
     view = re.search(r'viewBox="[^"]*"', text)
     assert view is not None
     body = text[text.index("<g ") :]
     prefix = f"f{zlib.crc32(body.encode()):08x}"  # the same on every run, which Python's own hash is not
-    body = re.sub(r'\bid="', f'id="{prefix}-', body).replace("xlink:href", "href")
-    body = re.sub(r"(url\(|href=\")#", rf"\g<1>#{prefix}-", body)
-    defaults = "stroke-linejoin: round; stroke-linecap: butt"
-    return with_variables(f'<svg {view.group()} style="{defaults}">{body}')
+
+    def rewrite(tag: re.Match[str]) -> str:
+        attributes = re.sub(r'\bid="', f'id="{prefix}-', tag.group()).replace("xlink:href", "href")
+        return with_variables(re.sub(r"(url\(|href=\")#", rf"\g<1>#{prefix}-", attributes))
+
+    body = re.sub(r"<[^>]*>", rewrite, body)  # tags only: text is data
+    return f'<svg {view.group()} style="stroke-linejoin: round; stroke-linecap: butt">{body}'

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ocoboost.report import palette
+from ocoboost.spelling import escaped
 from ocoboost.writing import replacing
 
 PACKAGES = ("ocoboost", "numpy", "numba", "river", "scikit-learn")
@@ -86,6 +87,7 @@ def render(page: Page) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        finalize=lambda value: value if hasattr(value, "__html__") or not isinstance(value, str) else escaped(value),
     )
     environment.filters["spoken"] = _spoken
     environment.tests["text"] = lambda part: isinstance(part, str)
@@ -97,7 +99,7 @@ def _spoken(svg: str, alt: str) -> Any:
     """An SVG with its alternative text."""
     import markupsafe
 
-    label = f'<svg role="img" aria-label="{markupsafe.escape(alt)}" '
+    label = f'<svg role="img" aria-label="{markupsafe.escape(escaped(alt))}" '
     return markupsafe.Markup(svg.replace("<svg ", label, 1))
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from ocoboost.data.schema import NUMBER, TEXT
 from ocoboost.errors import ModelFileError
 from ocoboost.files.columns import Columns
 from ocoboost.files.opening import Fingerprint
-from ocoboost.run.scores import MemberWeights, Scores
+from ocoboost.files.sources import FORMATS
+from ocoboost.run.scores import MemberWeights, Scores, whole
 from ocoboost.saving.model import read_model, write_model
 from ocoboost.stream.protocol import StreamClassifier
 
@@ -24,6 +26,17 @@ class Settings:
     delimiter: str | None = None
     delay: int = 0
     on_error: str = "stop"
+
+    def check(self) -> None:
+        """Raise ``ValueError`` if these settings, read from a file, cannot be used."""
+        _require(isinstance(self.target, str), "target")
+        for names in (self.drop, self.text):
+            _require(isinstance(names, tuple) and all(isinstance(name, str) for name in names), "drop or text")
+        _require(self.file_format is None or self.file_format in FORMATS, "file_format")
+        delimiter = self.delimiter
+        _require(delimiter is None or (isinstance(delimiter, str) and len(delimiter) == 1), "delimiter")
+        _require(self.on_error in ("stop", "skip"), "on_error")
+        whole(self.delay)
 
     def columns(self) -> Columns:
         """The columns of a file, before it is opened."""
@@ -69,15 +82,41 @@ class Checkpoint(NamedTuple):
         if notes is None:
             raise ModelFileError(f"{path}: not saved by `ocoboost run`, so there is no run to resume.")
         try:
-            checkpoint = cls(
-                Settings(**notes["settings"]),
-                Fingerprint(*notes["source"]),
-                Place(*notes["place"]),
-                dict(notes["kinds"]),
-                Scores.from_notes(notes["scores"]),
-                MemberWeights(**notes["weights"]),
-                [(int(prediction), float(probability)) for prediction, probability in notes["waiting"]],
-            )
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            checkpoint = cls._from_notes(notes, model)
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError, IndexError) as error:
             raise ModelFileError(f"{path}: invalid checkpoint ({error!r}).") from error
         return model, checkpoint
+
+    @classmethod
+    def _from_notes(cls, notes: Any, model: StreamClassifier) -> Checkpoint:
+        """Raises one of many errors if the notes are not those of a run of this model."""
+        checkpoint = cls(
+            Settings(**notes["settings"]),
+            Fingerprint(*notes["source"]),
+            Place(*notes["place"]),
+            dict(notes["kinds"]),
+            Scores.from_notes(notes["scores"]),
+            MemberWeights(**notes["weights"]),
+            [(int(prediction), float(probability)) for prediction, probability in notes["waiting"]],
+        )
+        checkpoint.settings.check()
+        digest, n_bytes = checkpoint.source
+        start, *counts = checkpoint.place
+        for number in (n_bytes, *([] if start is None else [start]), *counts):
+            whole(number)
+        n_labels = len(model.classes_)
+        _require(isinstance(digest, str), "source")
+        _require(all(isinstance(name, str) for name in checkpoint.kinds), "kinds")
+        _require(set(checkpoint.kinds.values()) <= {None, NUMBER, TEXT}, "kinds")
+        _require(len(checkpoint.scores.counts) <= n_labels, "scores")
+        _require(all(-1 <= prediction < n_labels for prediction, _ in checkpoint.waiting), "waiting")
+        _require(len(checkpoint.waiting) <= checkpoint.settings.delay, "waiting")
+        _require(whole(checkpoint.weights.every) > 0, "weights")
+        for n_rows, weights in checkpoint.weights.points:
+            _require(whole(n_rows) >= 0 and all(isinstance(weight, float) for weight in weights), "weights")
+        return checkpoint
+
+
+def _require(is_valid: bool, what: str) -> None:
+    if not is_valid:
+        raise ValueError(what)

@@ -11,6 +11,7 @@ from ocoboost.report import figures
 from ocoboost.report.page import Figure, Page, Part, Section, Table
 from ocoboost.run.runner import Run
 from ocoboost.run.scores import TITLES
+from ocoboost.spelling import spelled
 from ocoboost.theory.meters import Account
 
 MOST_LABELS = 40  # in a confusion matrix that stays readable
@@ -20,8 +21,10 @@ MOST_POINTS = 40  # of a curve
 def page(run: Run, summary: Mapping[str, Any], facts: Mapping[str, str]) -> Page:
     """The whole report; ``summary`` holds the numbers that the command prints."""
     sections = [Section("Scores", _scores(summary)), Section("Learning curve", [_curve(run)])]
-    if len(run.weights.points) > 1 and len(run.weights.points[0][1]) > 1:
-        sections.append(Section("Weights of the mixture's members", [_weights(run)]))
+    members = list(getattr(run.model, "member_weights_", {}))
+    points = [(n_rows, weights) for n_rows, weights in run.weights.points if len(weights) == len(members)]
+    if len(points) > 1 and len(members) > 1:
+        sections.append(Section("Weights of the mixture's members", [_weights(members, points)]))
     sections.append(Section("Confusion matrix", [_confusion(summary)]))
     if run.account is not None and run.account.record.n_rows > 0:
         sections.append(Section("Where the regret comes from", _account(run.account)))
@@ -64,10 +67,9 @@ def _curve(run: Run) -> Figure:
     return Figure({"accuracy through the stream": svg}, caption)
 
 
-def _weights(run: Run) -> Figure:
-    names = list(getattr(run.model, "member_weights_", {}))
-    x = [n_rows for n_rows, _ in run.weights.points]
-    parts = {name: [weights[number] for _, weights in run.weights.points] for number, name in enumerate(names)}
+def _weights(names: list[str], points: list[tuple[int, list[float]]]) -> Figure:
+    x = [n_rows for n_rows, _ in points]
+    parts = {name: [weights[number] for _, weights in points] for number, name in enumerate(names)}
     svg = figures.shares("Weights of the members", x, parts)
     return Figure({"weights of the members of the mixture through the stream": svg}, "Members by learner and gamma.")
 
@@ -83,7 +85,7 @@ def _account(account: Account) -> list[Part]:
 
 
 def _confusion(summary: Mapping[str, Any]) -> Part:
-    labels = [str(label) for label in summary["labels"]]
+    labels = spelled(summary["labels"])
     if len(labels) > MOST_LABELS:
         return f"{len(labels):,} labels are too many to show."
     svg = figures.confusion("Rows by true and predicted label", labels, np.array(summary["confusion"]))

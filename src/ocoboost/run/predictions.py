@@ -14,6 +14,7 @@ from ocoboost.data.labels import Label
 from ocoboost.errors import ModelFileError
 from ocoboost.files.columns import BadRecord, Columns
 from ocoboost.files.sources import Source
+from ocoboost.spelling import as_cell, as_json, spelled
 from ocoboost.stream.protocol import StreamClassifier
 
 
@@ -37,8 +38,7 @@ class Predictor:
         if len(spelling) < len(kinds):
             raise ModelFileError(f"{name}: several of its columns would have the same name in a file.")
         self.columns = Columns(None, kinds={str(column): kind for column, kind in kinds.items()}, only=spelling)
-        settings = {} if notes is None else notes["settings"]
-        self.left_out = {settings.get("target"), *settings.get("drop", ())}
+        self.left_out = _left_out(notes)
         self.unknown: list[str] = []
         self.absent: list[str] = []
 
@@ -60,14 +60,35 @@ class Predictor:
                 yield Predicted(list(chunk.lines), answered.labels, answered.distributions)
 
 
-def write_csv(out: TextIO, known: list[Label], predicted: Iterator[Predicted]) -> int:
-    """Write ``line,prediction`` and a probability per label; returns the number of rows."""
+def _left_out(notes: Any) -> set[str]:
+    """Columns that the run which made the model has read and not learned from; it matters only for what is said."""
+    settings = notes.get("settings") if isinstance(notes, dict) else None
+    if not isinstance(settings, dict):
+        return set()
+    dropped = settings.get("drop")
+    return {
+        name
+        for name in (settings.get("target"), *(dropped if isinstance(dropped, tuple | list) else ()))
+        if isinstance(name, str)
+    }
+
+
+def write_csv(out: TextIO, known: list[Label], predicted: Iterator[Predicted], *, is_raw: bool = False) -> int:
+    """Write ``line,prediction`` and a probability per label; returns the number of rows.
+
+    Unless ``is_raw``, no label is a formula to a spreadsheet, or an escape sequence to a terminal.
+    """
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["line", "prediction", *(f"p({label})" for label in known)])
+    texts = [str(label) for label in known]
+    if not is_raw:
+        texts = spelled(known) if out.isatty() or len(set(texts)) < len(texts) else texts
+    writer.writerow(["line", "prediction", *(f"p({text})" for text in texts)])
+    cells = dict(zip(known, texts if is_raw else map(as_cell, texts), strict=True))
     n_rows = 0
     for lines, labels, distributions in predicted:
         writer.writerows(
-            [line, label, *row] for line, label, row in zip(lines, labels, distributions.tolist(), strict=True)
+            [line, cells.get(label), *row]
+            for line, label, row in zip(lines, labels, distributions.tolist(), strict=True)
         )
         n_rows += len(lines)
     return n_rows
@@ -76,10 +97,13 @@ def write_csv(out: TextIO, known: list[Label], predicted: Iterator[Predicted]) -
 def write_json_lines(out: TextIO, known: list[Label], predicted: Iterator[Predicted]) -> int:
     """Write objects with line, prediction and probabilities; returns the number of rows."""
     n_rows = 0
-    names = [str(label) for label in known]
+    texts = [str(label) for label in known]
+    names = texts if len(set(texts)) == len(texts) else spelled(known)  # 1 and "1" are two labels
+    values = {label: as_json(label, name) for label, name in zip(known, names, strict=True)}
     for lines, labels, distributions in predicted:
         for line, label, row in zip(lines, labels, np.asarray(distributions).tolist(), strict=True):
             probabilities = dict(zip(names, row, strict=True))
-            out.write(json.dumps({"line": line, "prediction": label, "probabilities": probabilities}) + "\n")
+            prediction = values.get(label)
+            out.write(json.dumps({"line": line, "prediction": prediction, "probabilities": probabilities}) + "\n")
         n_rows += len(lines)
     return n_rows

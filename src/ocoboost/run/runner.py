@@ -7,15 +7,12 @@ its checkpoint, bit-identically: its last file is the one of an uninterrupted ru
 
 from __future__ import annotations
 
-import os
 import time
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import repeat
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -23,9 +20,10 @@ import numpy as np
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.data.labels import Label
 from ocoboost.data.rows import Row
-from ocoboost.errors import DataFileError, ModelFileError
-from ocoboost.files.columns import BadRecord, Chunk, Columns
-from ocoboost.files.opening import Fingerprint
+from ocoboost.errors import DataFileError
+from ocoboost.files.columns import BadRecord, Chunk, Columns, check_labels
+from ocoboost.files.opening import Fingerprint, read_head
+from ocoboost.files.outputs import check_output
 from ocoboost.files.sources import Source
 from ocoboost.online.accounting import Accountable
 from ocoboost.online.boost import OnlineBoostClassifier
@@ -36,7 +34,6 @@ from ocoboost.stream.state import Answered
 from ocoboost.theory.meters import Account
 
 BLOCK = 1024  # rows that are learned together: Ctrl-C waits no longer than that
-FEWEST_TO_DOUBT = 10  # a handful of labels may well all be different
 SHARE_OF_TIME = 0.1  # at most, for saving large models
 ACCOUNT_ROWS = 20_000  # that an account of the regret covers: memory must not grow with the file
 MOST_SHOWN = 5  # bad records
@@ -68,14 +65,16 @@ class Run:
     bad: list[BadRecord] = field(default_factory=list)  # the first few
     columns: Columns = field(init=False)
     account: Account | None = field(init=False, default=None)
-    is_learning: bool = field(init=False, default=False)
+    is_interrupted: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         self.columns = self.settings.columns()
         self._waiting: deque[Waiting] = deque()
         self._answered: deque[tuple[int, float]] = deque()  # for rows that waited and are read again
         self._labels: set[Label] = set(self.model.classes_)  # seen so far
+        self._head: bytes | None = None  # of the file, by which a later run recognises it
         self._stopped_at: int | None = None  # line of the bad record that ended the run
+        self._is_reading = False
         self._known: dict[Label, int] = {}  # the model's labels and their indices
         self._n_before, self._n_read = self.model.n_rows_, 0
         self._saved_at = time.monotonic()
@@ -89,33 +88,37 @@ class Run:
     # -- the loop ------------------------------------------------------------------------------------------------------
 
     def steps(self) -> Iterator[None]:
-        """Go through the file; yields after every block, when the state of the run is consistent."""
+        """Go through the file; yields after every block, when the state of the run is consistent.
+
+        Raises ``KeyboardInterrupt`` there once the run is interrupted.
+        """
         settings, place = self.settings, self.place
-        self._check_can_save()
+        if self.save_to is not None:
+            check_output(self.save_to)  # now, not after hours
+        self._head = read_head(self.path)
         self.source = Source(self.path, self.columns, file_format=settings.file_format, delimiter=settings.delimiter)
         n_skipped, n_bad = place.n_learned, place.n_bad
         block = 1 if settings.delay else BLOCK
-        for chunk in self.source.chunks(place.start, place.first_line):
+        for chunk in self._chunks(place):
             self._check_labels(chunk)
             here = Place(chunk.start, chunk.first_line, 0, n_bad)
             n_bad += len(chunk.bad)
             end = self._end(chunk)
             for first in range(n_skipped, end, block):
                 last = min(first + block, end)
-                with self._learning():
-                    if settings.delay:
-                        self._predict(chunk, first, here._replace(n_learned=first))
-                    else:
-                        self._predict_and_learn(chunk.rows[first:last], chunk.labels[first:last])
-                        self.place = here._replace(n_learned=last)
+                if settings.delay:
+                    self._predict(chunk, first, here._replace(n_learned=first))
+                else:
+                    self._predict_and_learn(chunk.rows[first:last], chunk.labels[first:last])
+                    self.place = here._replace(n_learned=last)
                 if last % BLOCK == 0 or last == end:
                     self._after_block()
                     yield
+                    self._stop_if_interrupted()
             n_skipped = max(0, n_skipped - len(chunk.rows))
             self._take_bad(chunk, n_bad)
         while self._waiting:  # at the end of the file, all labels arrive
-            with self._learning():
-                self._learn_oldest()
+            self._learn_oldest()
         if self._n_read == 0 and self._n_before == 0:
             raise DataFileError(f"{self.source.name}: no usable rows after the header.")
         self.finish()
@@ -131,10 +134,51 @@ class Run:
     def save(self, path: str) -> None:
         """Write the model, with everything that is needed to resume."""
         # The record at which the run stopped will be corrected: then the file is recognised by what comes before it.
-        source = Fingerprint.of(self.path, before_line=self._stopped_at)
+        source = Fingerprint.of(self._head, before_line=self._stopped_at)
         waiting = [(waiting.prediction, waiting.probability) for waiting in self._waiting]
         kinds = dict(self.columns.kinds)  # a copy: the reader is ahead, and may add to it
         Checkpoint(self.settings, source, self.place, kinds, self.scores, self.weights, waiting).write(self.model, path)
+
+    def _chunks(self, place: Place) -> Iterator[Chunk]:
+        """The chunks from a place on. If the file cannot be read any further, what was learned from it is saved."""
+        chunks = self.source.chunks(place.start, place.first_line)
+        try:
+            while True:
+                self._is_reading = True
+                self._stop_if_interrupted()
+                chunk = next(chunks, None)
+                self._is_reading = False
+                if chunk is None:
+                    return
+                yield chunk
+        except DataFileError:
+            self._is_reading = False
+            if self.has_learned:
+                self.finish()
+            raise
+        finally:
+            self._is_reading = False
+            chunks.close()
+            self.source.close()
+
+    # -- interrupts ----------------------------------------------------------------------------------------------------
+
+    def interrupt(self) -> None:
+        """Stop, from a signal handler: at once while waiting for rows, else at the end of the block or of saving."""
+        self.is_interrupted = True
+        if self._is_reading:
+            raise KeyboardInterrupt
+
+    def _stop_if_interrupted(self) -> None:
+        if self.is_interrupted:
+            raise KeyboardInterrupt
+
+    @property
+    def has_learned(self) -> bool:
+        """Whether there is anything new to save."""
+        return self.model.n_rows_ > self._n_before
+
+    # -- blocks --------------------------------------------------------------------------------------------------------
 
     def _after_block(self) -> None:
         if isinstance(self.model, OnlineBoostClassifier):
@@ -179,21 +223,7 @@ class Run:
             self._known = {label: index for index, label in enumerate(classes)}
         return np.fromiter(map(self._known.get, labels, repeat(-1)), dtype=np.int64, count=len(labels))
 
-    @contextmanager
-    def _learning(self) -> Iterator[None]:
-        """While rows are being learned, an interrupt has to wait."""
-        self.is_learning = True
-        try:
-            yield
-        finally:
-            self.is_learning = False
-
     # -- what may be wrong ---------------------------------------------------------------------------------------------
-
-    def _check_can_save(self) -> None:
-        """Fail now, not after hours, if the model cannot be written."""
-        if self.save_to is not None and not os.access(Path(self.save_to).resolve().parent, os.W_OK):
-            raise ModelFileError(f"{self.save_to}: cannot be written (its folder does not exist or is read-only).")
 
     def _end(self, chunk: Chunk) -> int:
         """How many rows of a chunk to use: all, or those before the first bad record if the run is to stop there."""
@@ -214,12 +244,7 @@ class Run:
         """Raise if the target cannot be a label: nearly every row would be a class of its own."""
         self._labels.update(chunk.labels)
         self._n_read += len(chunk.labels)
-        n_labels, n_rows = len(self._labels), self._n_before + self._n_read
-        if n_labels >= FEWEST_TO_DOUBT and n_labels > n_rows / 2:
-            raise DataFileError(
-                f"{self.source.name}: column {self.settings.target!r} has {n_labels:,} distinct labels in its first "
-                f"{n_rows:,} rows, too many for a classification target; choose another --target."
-            )
+        check_labels(self.source.name, self.settings.target, len(self._labels), self._n_before + self._n_read)
 
 
 def _probabilities(answered: Answered, indices: IntArray) -> FloatArray:

@@ -39,7 +39,7 @@ class Scores:
 
     def add(self, labels: IntArray, predictions: IntArray, probabilities: FloatArray, n_classes: int) -> None:
         """Count rows: their labels, the predictions (-1: none), and the probabilities given to their labels."""
-        self._grow(n_classes)
+        self.grow(n_classes)
         n_columns = self.counts.shape[1]
         cells = labels * n_columns + predictions % n_columns  # -1 is the last column
         self.counts += np.bincount(cells, minlength=self.counts.size).reshape(self.counts.shape)
@@ -52,7 +52,8 @@ class Scores:
         self.n_rows += len(labels)
         self.n_right += int(right.sum())
 
-    def _grow(self, n_classes: int) -> None:
+    def grow(self, n_classes: int) -> None:
+        """Let there be so many labels."""
         n_old = len(self.counts)
         if n_classes > n_old:
             grown = np.zeros((n_classes, n_classes + 1), dtype=np.int64)
@@ -119,11 +120,34 @@ class Scores:
 
     @classmethod
     def from_notes(cls, notes: dict[str, Any]) -> Scores:
-        """The scores that gave these notes."""
+        """The scores that gave these notes; raises ``ValueError`` if none could have."""
         scores = cls()
-        vars(scores).update({name: notes[name] for name in notes if name != "curve"})
-        vars(scores.curve).update(notes["curve"])
+        counts = notes["counts"]
+        n_labels = len(counts)
+        if not isinstance(counts, np.ndarray) or counts.dtype != np.int64 or counts.shape != (n_labels, n_labels + 1):
+            raise ValueError("invalid confusion matrix")
+        scores.counts = counts
+        scores.n_rows, scores.n_right, scores.n_clipped = (
+            whole(notes[name]) for name in ("n_rows", "n_right", "n_clipped")
+        )
+        if np.any(counts < 0) or int(counts.sum()) != scores.n_rows or int(np.trace(counts)) != scores.n_right:
+            raise ValueError("the confusion matrix does not add up")
+        scores.log_loss_sum = float(notes["log_loss_sum"])
+        curve = notes["curve"]
+        window, n_open, right_open = (whole(curve[name]) for name in ("window", "n_open", "right_open"))
+        right = [whole(n_right) for n_right in curve["right"]]
+        if not right_open <= n_open < window or len(right) >= MOST_POINTS or max(right, default=0) > window:
+            raise ValueError("invalid learning curve")
+        scores.curve.window, scores.curve.n_open, scores.curve.right_open = window, n_open, right_open
+        scores.curve.right = right
         return scores
+
+
+def whole(number: Any) -> int:
+    """A count from a file."""
+    if type(number) is not int or not 0 <= number < 2**62:
+        raise ValueError(f"{number!r} is not a count")
+    return number
 
 
 class Curve:

@@ -1,0 +1,156 @@
+"""``ocoboost compare FILE``: what ``run`` reads, on the same rows in the same order, and a peer that fails is named."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from command_line import ocoboost as command
+from ocoboost.bench import apart, compare, measures, on_file, peers
+from ocoboost.errors import DataFileError
+
+READING = {"target": "label", "drop": [], "text": [], "file_format": None, "delimiter": None, "on_error": "stop"}
+
+
+def rows(n_rows=300):
+    """Numbers, few texts, many texts, missing cells of all three."""
+    rng = random.Random(0)
+    for _ in range(n_rows):
+        a, colour, city = rng.gauss(0, 1), rng.choice(["red", "blue"]), f"city {rng.randrange(40)}"
+        label = "up" if a > 0 else colour
+        cells = {"a": round(a, 3), "colour": colour, "city": city}
+        yield {name: None if rng.random() < 0.1 else cell for name, cell in cells.items()}, label
+
+
+def write(path):
+    table = [{**x, "label": y} for x, y in rows()]
+    if path.suffix == ".parquet":
+        parquet.write_table(pa.Table.from_pylist(table), path)
+    elif path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in table))
+    else:
+        lines = ["a,colour,city,label", *(",".join("" if v is None else str(v) for v in row.values()) for row in table)]
+        path.write_bytes(
+            gzip.compress("\n".join(lines).encode()) if path.suffix == ".gz" else "\n".join(lines).encode()
+        )
+    return path
+
+
+@pytest.mark.parametrize("model", ["River AMF", "River Hoeffding tree", "River ARF", "River SRP", "one Hoeffding tree"])
+def test_every_format_gives_the_same_scores(tmp_path, model):
+    found = []
+    for name in ("rows.csv", "rows.csv.gz", "rows.parquet", "rows.jsonl"):
+        (job,) = on_file.plan(str(write(tmp_path / name)), [model], READING, most_rows=None, seed=1)
+        result = on_file.run(job)
+        found.append((result["accuracy"], result["confusion"], result["rows"]))
+    assert found == [found[0]] * 4
+    assert found[0][0] > 45
+    assert found[0][2] == 300
+
+
+def test_a_tree_is_told_what_river_would_be_told(tmp_path):
+    (job,) = on_file.plan(str(write(tmp_path / "rows.csv")), ["River Hoeffding tree"], READING, most_rows=None, seed=1)
+    model = peers.RIVER["River Hoeffding tree"](1)
+    predictions = []
+    for x, y in rows():
+        seen = {name: value for name, value in x.items() if value is not None}
+        predictions.append(model.predict_one(seen))
+        model.learn_one(seen, y)
+    right = measures.accuracy(predictions, [y for _, y in rows()])
+    assert on_file.run(job)["accuracy"] == round(right, 4)
+
+
+def test_rows_end_where_they_are_told_to(tmp_path):
+    path = write(tmp_path / "rows.csv")
+    with path.open("a") as file:
+        file.write("\n1,2\n")
+    (job,) = on_file.plan(str(path), ["one Hoeffding tree"], READING, most_rows=120, seed=1)
+    assert on_file.run(job)["rows"] == 120
+    with pytest.raises(DataFileError, match="line 302: 2 cells"):
+        on_file.run({**job, "most_rows": None})
+    assert on_file.run({**job, "most_rows": None, "on_error": "skip"})["rows"] == 300
+
+
+def failing(job, tick):
+    """A work that fails in every way there is."""
+    tick(0.5)
+    if job["model"] == "raises":
+        raise KeyError("x\nand a second line")
+    if job["model"] == "dies":
+        os.kill(os.getpid(), 9)
+    if job["model"] == "data":
+        raise DataFileError("line 3")
+    return {"model": job["model"]}
+
+
+class Heard(apart.Apart):
+    def __init__(self):
+        self.results, self.failures, self.fractions = {}, {}, []
+
+    def on_progress(self, job, fraction):
+        self.fractions.append((job["model"], fraction))
+
+    def on_result(self, job, result):
+        self.results[job["model"]] = result
+
+    def on_failure(self, job, why):
+        self.failures[job["model"]] = why
+
+
+def test_what_fails_is_named_and_the_rest_goes_on():
+    heard = Heard()
+    heard.run([{"model": name} for name in ("raises", "fine", "dies", "good")], failing, 2)
+    assert heard.results == {name: {"model": name} for name in ("fine", "good")}
+    assert heard.failures == {
+        "raises": "KeyError: 'x\\nand a second line'",
+        "dies": "its process was ended by SIGKILL, perhaps for want of memory",
+    }
+    assert sorted(heard.fractions) == [(name, 0.5) for name in ("dies", "fine", "good", "raises")]
+
+
+def test_rows_that_cannot_be_read_end_all_of_it():
+    with pytest.raises(DataFileError, match="line 3"):
+        Heard().run([{"model": name} for name in ("data", "fine")], failing, 2)
+
+
+def test_the_command_ends_with_a_table_a_report_and_the_failed(tmp_path):
+    path = write(tmp_path / "[red]rows.csv.gz")
+    models = "hoeffding,river-hoeffding-tree,adaboost-olm"
+    arguments = ["compare", path, "--target", "label", "--models", models, "--out", tmp_path / "out"]
+    result = command(*arguments, "--report", tmp_path / "report.html")
+    assert result.exit_code == 0, result.output
+    assert "[red]rows.csv.gz" in result.stdout
+    for title in ("one Hoeffding tree", "River Hoeffding tree"):
+        assert title in result.stdout
+        assert title in (tmp_path / "report.html").read_text()
+    again = json.loads(command(*arguments, "--json").stdout)  # kept: nothing runs again
+    assert {cell["model"] for cell in again["cells"]} | set(again["failed"]) == {
+        compare.NAMES[name] for name in models.split(",")
+    }
+    assert len((tmp_path / "out" / "results.jsonl").read_text().splitlines()) == len(again["cells"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--target", "lable"], "no column 'lable' (--target); did you mean 'label'?"),
+        ([], "--target: name the column with the labels"),
+        (["--target", "label", "--noise", "0.2"], "--noise: is for the paper's datasets, not for a FILE"),
+        (["--target", "a", "--on-error", "skip"], "distinct labels"),
+        (["--target", "label", "--drop", "x"], "no column 'x' (--drop)"),
+    ],
+)
+def test_a_users_mistake_is_one_line(tmp_path, options, message):
+    path = write(tmp_path / "rows.csv")
+    out = ["--out", tmp_path / "out", "--models", "hoeffding"]
+    result = command("compare", path, *options, *out)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert command("compare", "--target", "label", *out).exit_code == 2

@@ -1,0 +1,38 @@
+"""Mutated files and killed runs, a few of each: `fuzz_inputs.py` and `kill_runs.py` in `benchmarks` do thousands."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.fixture
+def script(monkeypatch):
+    """A script of the benchmarks, imported as its own process would."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    before = set(sys.modules)
+    yield importlib.import_module
+    for name in set(sys.modules) - before:
+        if (BENCHMARKS / f"{name}.py").exists():
+            del sys.modules[name]
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "arff", "jsonl", "parquet"])
+def test_mutated_files_are_read_or_rejected_in_one_line(script, tmp_path, kind):
+    fuzz = script("fuzz_inputs")
+    outcomes = [
+        fuzz.try_input(data, tmp_path / f"rows.{kind}", skip=skip, by_command=by_command)
+        for data, skip, by_command in fuzz.inputs(kind, seed=10**6, count=150)
+    ]
+    assert set(outcomes) == {"read", "rejected"}
+
+
+def test_killed_runs_resume_to_the_same_bytes(script):
+    kills = script("kill_runs")
+    found = kills.kill_some({"model": "hoeffding", "seed": 10**6, "kills": 3}, spawn=True)
+    assert found["SIGKILL"] + found["SIGTERM"] == 3
