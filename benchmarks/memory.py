@@ -27,14 +27,15 @@ from ocoboost.bench import datasets, measures, paper
 from ocoboost.bench.jobs import Job, Result
 from ocoboost.bench.prequential import stream as prequential
 
-SIZES: tuple[float | None, ...] = (None, 128.0, 256.0, 512.0)
+SIZES: tuple[float | None, ...] = (None, 512.0)
 N_TEXTS = (10, 300, 100_000)
-N_ROWS = 10_000
+N_ROWS = 5000
+N_SEEDS = 3
 N_HASHED = 64
 MODELS: dict[str, Callable[[int], Any]] = {
     "ocoboost": lambda seed: OnlineBoostClassifier(seed=seed),
     "ARF": lambda seed: forest.ARFClassifier(n_models=10, seed=seed),
-    "Hoeffding tree": lambda seed: tree.HoeffdingTreeClassifier(),
+    "Hoeffding tree": lambda seed: tree.HoeffdingTreeClassifier(nominal_attributes=["city"]),
 }
 Runs = list[dict[str, Any]]
 
@@ -54,18 +55,17 @@ def texts(n_texts: int, seed: int) -> datasets.Stream:
     ]
 
 
-def one_hot(x: dict[str, Any]) -> dict[str, Any]:
-    """The text as a column of its own: River's trees take columns that come and go."""
-    return {"a": x["a"], "b": x["b"], x["city"]: 1.0}
+def one_hot(x: dict[str, Any], n_texts: int) -> dict[str, Any]:
+    return {"a": x["a"], "b": x["b"], **{f"city {j}": float(x["city"] == f"city {j}") for j in range(n_texts)}}
 
 
-def hashed(x: dict[str, Any]) -> dict[str, Any]:
+def hashed(x: dict[str, Any], n_texts: int) -> dict[str, Any]:
     place = zlib.crc32(x["city"].encode()) % N_HASHED
     return {"a": x["a"], "b": x["b"], **{f"hash {j}": float(j == place) for j in range(N_HASHED)}}
 
 
-ENCODINGS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
-    "as it is": lambda x: x,
+ENCODINGS: dict[str, Callable[[dict[str, Any], int], dict[str, Any]]] = {
+    "as it is": lambda x, n_texts: x,
     "one-hot": one_hot,
     "hashed": hashed,
 }
@@ -76,7 +76,7 @@ def run(job: Job, data_dir: Path | None) -> Result:
     if "texts" in job:
         rows = texts(job["texts"], seed)
         model = MODELS[job["model"]](seed)
-        X, labels = [ENCODINGS[job["encoding"]](x) for x, _ in rows], [y for _, y in rows]
+        X, labels = [ENCODINGS[job["encoding"]](x, job["texts"]) for x, _ in rows], [y for _, y in rows]
     else:
         rows = datasets.shuffled(datasets.load(job["dataset"], data_dir), seed)
         model = OnlineBoostClassifier(max_size=job["max_size"], seed=seed)
@@ -92,8 +92,9 @@ def run(job: Job, data_dir: Path | None) -> Result:
 def plan(names: list[str], n_shuffles: int) -> Iterator[Job]:
     for shuffle, name, size in itertools.product(range(1, n_shuffles + 1), names, SIZES):
         yield {"dataset": name, "shuffle": shuffle, "max_size": size}
-    for shuffle, n_texts in itertools.product(range(1, n_shuffles + 1), N_TEXTS):
+    for shuffle, n_texts in itertools.product(range(1, min(n_shuffles, N_SEEDS) + 1), N_TEXTS):
         yield {"texts": n_texts, "shuffle": shuffle, "model": "ocoboost", "encoding": "as it is"}
+        yield {"texts": n_texts, "shuffle": shuffle, "model": "Hoeffding tree", "encoding": "as it is"}
         for model in ("ARF", "Hoeffding tree"):
             if n_texts <= max(N_TEXTS[:2]):
                 yield {"texts": n_texts, "shuffle": shuffle, "model": model, "encoding": "one-hot"}
