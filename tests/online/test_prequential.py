@@ -85,6 +85,23 @@ def test_a_row_that_brings_a_label_is_given_before_the_next_is_learned():
     assert given == 5
 
 
+@pytest.mark.parametrize("name", ["city", "number"])
+def test_a_text_never_seen_is_answered_alike_before_and_while_it_is_learned(name):
+    """It is not missing: a branch that asks for one text sends it where all others go."""
+    values = [["a", "b", "c", "d"], [1.0, 2.0, 3.0, 4.0]][name == "number"]
+    labels = {values[0]: "u", values[1]: "v", values[2]: "v"}
+    rng = np.random.default_rng(0)
+    seen = [values[index] for index in rng.choice(3, p=[0.8, 0.1, 0.1], size=300)]
+    learner = HoeffdingTrees(grace_period=20, binary_split=True, nominal_attributes=["number"])
+    watched, asked = (OnlineAgnosticBoostClassifier(learner, n_learners=1, seed=1) for _ in range(2))
+    for model in (watched, asked):
+        model.learn_many([{name: value} for value in seen], [labels[value] for value in seen])
+    assert watched.state_.engine.cascades[0].ensemble.trees.n_nodes[0] > 1
+    (answered,) = watched.prequential([{name: values[3]}], ["v"])
+    known = zip(answered.classes, answered.distributions[0].tolist(), strict=True)
+    assert dict(known) == asked.predict_proba_one({name: values[3]})
+
+
 def test_rows_are_checked_at_once():
     model = OnlineAgnosticBoostClassifier(Bins(), n_learners=2, seed=1)
     with pytest.raises(InvalidInputError, match="column 'a' at row 1 is inf"):

@@ -44,7 +44,7 @@ class WeakEnsemble(Protocol):
         """The rows in the form the learners take; called once per block, before the loop over learners.
 
         When learning, the block's schema already holds every column and category of the rows. When voting it may not;
-        unknown ones count as missing.
+        unknown columns count as missing.
         """
 
     def vote(self, learner: int, rows: Prepared, out: FloatArray) -> None:

@@ -226,18 +226,21 @@ class Schema:
     ) -> FloatArray:
         """A matrix with a column for each of ``columns``: numbers as they are, texts by code, NaN for the rest.
 
+        A text that was never learned has the next code, as it will when it is learned. It is not a missing value, and
+        votes before and while a row is learned agree.
+
         With labels, the rows are counted in the statistics of texts, each after its own were read.
         """
         if isinstance(rows, NumberRows) and len(self.columns) == len(rows.names) and list(self.kinds) == rows.names:
             return np.ascontiguousarray(rows.numbers)
         encoded = np.full((len(rows), len(self.columns)), np.nan)
         places = {column: place for place, column in enumerate(self.columns)}
-        own = [(name, places[Column(name)], self._codes(name)) for name in self.kinds]
+        own = [(name, places[Column(name)], self.categories.get(name, {})) for name in self.kinds]
         for number, row in enumerate(rows):
             for name, place, codes in own:
                 value = row.get(name)
                 if isinstance(value, str):
-                    encoded[number, place] = codes.get(category_of(value))
+                    encoded[number, place] = codes.get(category_of(value), len(codes))
                 elif value is not None:
                     encoded[number, place] = value
         for name, counts in self.statistics.items():
@@ -246,10 +249,6 @@ class Schema:
             for group in range(counts.n_groups):
                 encoded[:, places[Column(name, group)]] = shares[:, group]
         return encoded
-
-    def _codes(self, name: Hashable) -> _Codes:
-        known = self.categories.get(name, {})
-        return _Codes(known, float(len(known)) if name in self.others else np.nan)
 
     # -- saving --------------------------------------------------------------------------------------------------------
 
@@ -301,16 +300,6 @@ class Schema:
             counts.add_group()
         if len(columns) - len(self.kinds) > MOST_SHARES:
             raise ValueError("too many columns of statistics")
-
-
-class _Codes(NamedTuple):
-    """The codes of a column's categories; ``other`` is that of all others, NaN if there is none."""
-
-    known: dict[str, int]
-    other: float
-
-    def get(self, category: str) -> float:
-        return self.known.get(category, self.other)
 
 
 class _PlannedCategories:

@@ -25,7 +25,7 @@ class NominalNumbers:
         self.codes: dict[Any, dict[float, int]] = {}
 
     def recode(self, block: Block, *, learning: bool) -> FloatArray:
-        """The block as a matrix, with codes in place of the numbers of these columns; unknown ones become missing."""
+        """The block as a matrix, with codes in place of the numbers of these columns; a new number has the next."""
         if not self.names:
             return block.codes
         matrix = block.codes.copy()
@@ -36,8 +36,7 @@ class NominalNumbers:
                     if not np.isnan(value):
                         if learning and len(codes) <= MOST_CATEGORIES:  # the last stands for all others
                             codes.setdefault(value, len(codes))
-                        other = MOST_CATEGORIES if len(codes) > MOST_CATEGORIES else np.nan
-                        matrix[row, place] = codes.get(value, other)
+                        matrix[row, place] = codes.get(value, min(len(codes), MOST_CATEGORIES))
         return matrix
 
     def has(self, name: Any) -> bool:
