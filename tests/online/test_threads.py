@@ -103,10 +103,12 @@ def test_while_one_learns_the_model_is_neither_copied_nor_saved(model, tmp_path)
         for use in (copy.deepcopy, pickle.dumps):
             with pytest.raises(ConcurrentUseError, match="cannot be copied or pickled while it is learning"):
                 use(model)
-        with pytest.raises(ConcurrentUseError, match=MESSAGE.format("learning")):
-            ocoboost.save(model, tmp_path / "model.oco")
         assert model.classes_ == ["x", "y"]  # what is one look is allowed
     assert pickle.loads(pickle.dumps(model)).n_rows_ == 3
+    trees = HoeffdingTrees()
+    with trees._turns.learning(trees), pytest.raises(ConcurrentUseError, match="another call is learning"):
+        ocoboost.save(trees, tmp_path / "model.oco")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("call", LEARNING)

@@ -28,7 +28,7 @@ from ocoboost.data.schema import Schema
 from ocoboost.errors import HazardWarning
 
 ROWS = 2000  # that are looked at
-MOST_COLUMNS = 100  # of text
+MOST_COLUMNS = 50  # of text
 MOST_FRACTIONS = 20  # labels: ratings in half stars are fewer
 FEWEST_ROWS = 30  # before whole numbers as labels are doubted
 NEARLY_ALL = 0.95

@@ -57,12 +57,12 @@ def load(path: str | os.PathLike[str]) -> StreamClassifier:
 
 def write_model(model: StreamClassifier, path: str | os.PathLike[str], notes: Any = None) -> None:
     """``save``, with notes (numbers, text and arrays) that belong to the model."""
-    with model.unchanging():
-        _write(model, path, notes)
-
-
-def _write(model: StreamClassifier, path: str | os.PathLike[str], notes: Any) -> None:
     described = _describe(model)
+    with model.unchanging():
+        _write(model, described, path, notes)
+
+
+def _write(model: StreamClassifier, described: dict[str, Any], path: str | os.PathLike[str], notes: Any) -> None:
     state = model.state_
     if state is not None and state.broken:
         raise ModelFileError(f"{type(model).__name__}: {state.broken}; a partly trained model is not saved.")
