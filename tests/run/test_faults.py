@@ -132,7 +132,7 @@ def test_a_disk_that_fills_up_is_one_line_and_leaves_the_old_file(tmp_path, rows
     ):
         (tmp_path / name).write_text("old")
         process = [*PYTHON, *map(str, arguments)]
-        result = subprocess.run(process, capture_output=True, text=True, check=False, preexec_fn=limited(4096))
+        result = subprocess.run(process, capture_output=True, text=True, check=False, preexec_fn=limited(1024))
         assert result.returncode == 2, result.stderr
         assert result.stderr.count("\n") == 1
         assert f"{name}: cannot be written" in result.stderr
@@ -252,7 +252,7 @@ def test_odd_notes_in_a_model_file_are_one_line(tmp_path, rows_csv):
         write_model(model, path, odd)
         result = command("run", rows_csv, "--resume", path)
         assert one_line(result), (odd, result.output, result.exception)
-        assert "invalid checkpoint" in result.stderr
+        assert "invalid checkpoint" in result.stderr or "has notes that are" in result.stderr
         assert command("predict", path, rows_csv).exit_code == 0, odd
 
 

@@ -26,7 +26,7 @@ def test_the_scores_are_those_of_a_prequential_run(tmp_path, with_text):
         rows = list(csv.DictReader(file))
     labels = [row.pop("label") for row in rows]
     X = [{name: cell if cell in ("red", "blue") else float(cell) for name, cell in row.items()} for row in rows]
-    model = ocoboost.OnlineBoostClassifier(budget=12, max_size=32.0, seed=1)
+    model = ocoboost.OnlineBoostClassifier(budget=12, seed=1)
     right, losses = 0, []
     for answered in model.prequential(X, labels):
         for row, said in enumerate(answered.labels):

@@ -36,7 +36,7 @@ def test_a_resumed_run_ends_in_the_same_file(tmp_path, delay, n_steps):
     options = [path, *SMALL, "--delay", str(delay)]
     assert command("run", *options, "--save", tmp_path / "whole.oco").exit_code == 0
 
-    model = ocoboost.OnlineBoostClassifier(budget=6, max_size=32.0, seed=1, n_jobs=1)
+    model = ocoboost.OnlineBoostClassifier(budget=6, seed=1, n_jobs=1)
     run = runner.Run(model, str(path), Settings("label", delay=delay), save_to=str(tmp_path / "part.oco"))
     run.save_every = 0.0
     steps = run.steps()
