@@ -244,15 +244,12 @@ def test_odd_notes_in_a_model_file_are_one_line(tmp_path, rows_csv):
         *({**notes, "weights": weights} for weights in WEIGHTS),
         *({**notes, "waiting": waiting} for waiting in ([(0, 0.5)], [1], [("x", 1.0)])),
         *({**notes, "source": source} for source in ((1, 2), ("x", -1), ("x", "y"))),
-        [],
-        "notes",
-        7,
     ]
     for odd in forged:
         write_model(model, path, odd)
         result = command("run", rows_csv, "--resume", path)
         assert one_line(result), (odd, result.output, result.exception)
-        assert "invalid checkpoint" in result.stderr or "has notes that are" in result.stderr
+        assert "invalid checkpoint" in result.stderr
         assert command("predict", path, rows_csv).exit_code == 0, odd
 
 
