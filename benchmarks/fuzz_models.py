@@ -169,9 +169,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument(
-        "--per-worker", type=int, default=5_000, help="cases in one process, and in one line of the results"
-    )
+    parser.add_argument("--per-worker", type=int, default=5_000, help="cases in one process, kept together")
     parser.add_argument("--mode", choices=sorted(MODES), default="")
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
