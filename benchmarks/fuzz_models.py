@@ -7,7 +7,7 @@
 Small models of every kind learn a few rows with text, gaps and several labels, and are saved. Their files are changed
 by ``forged_models.py`` and sealed again. Cases run in worker processes with Python's fault handler and a limit on their
 memory; a case is a number, so `--first 4711 --count 1` runs one again. Modes switch Numba's bounds checking on, or
-its compiler off. Counts are appended to ``benchmarks/results/fuzz_models.jsonl``.
+its compiler off. Counts are kept in ``benchmarks/results/fuzz_models.jsonl``, so an interrupted run resumes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import numpy as np
 from forged_models import File, mutated
 
 import ocoboost
-from ocoboost.bench.jobs import Store
+from ocoboost.bench.jobs import Store, key
 from ocoboost.errors import InvalidInputError, ModelFileError
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -152,11 +152,24 @@ def run(folder: Path, first: int, count: int, mode: str) -> tuple[collections.Co
     return collections.Counter({"failures": 1}), int(last or first) - first + 1
 
 
+def run_all(folder: Path, first: int, count: int, mode: str) -> dict[str, int]:
+    """Run cases; after one that crashes or hangs, the next worker continues behind it."""
+    total: collections.Counter[str] = collections.Counter()
+    started, case, peak = time.perf_counter(), first, 0
+    while case < first + count:
+        counts, n_tried = run(folder, case, first + count - case, mode)
+        peak = max(peak, counts.pop("peak MiB", 0))
+        total += counts
+        case += n_tried
+    seconds = round(time.perf_counter() - started)
+    return {"failures": total["failures"], "peak MiB": peak, "seconds": seconds, **dict(sorted(total.items()))}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--per-worker", type=int, default=20_000, help="cases in one process")
+    parser.add_argument("--per-worker", type=int, default=5_000, help="cases in one process, kept together")
     parser.add_argument("--mode", choices=sorted(MODES), default="")
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
@@ -164,23 +177,19 @@ def main() -> None:
     if options.work:
         work(options.work, options.first, options.count)
         return
-    total: collections.Counter[str] = collections.Counter()
-    started, case, end, peak = time.perf_counter(), options.first, options.first + options.count, 0
+    store = Store(options.results / "fuzz_models.jsonl")
+    n_failures = 0
     memory = "/dev/shm"  # files are made by the hundred a second
     with tempfile.TemporaryDirectory(dir=memory if Path(memory).is_dir() else None) as folder:
         save_all(Path(folder))
-        while case < end:
-            counts, n_tried = run(Path(folder), case, min(options.per_worker, end - case), options.mode)
-            peak = max(peak, counts.pop("peak MiB", 0))
-            total += counts
-            case += n_tried
-            print(f"{case - options.first:,} of {options.count:,}: {total['failures']} failures", file=sys.stderr)
-    seconds = round(time.perf_counter() - started)
-    result = {"failures": total["failures"], "peak MiB": peak, "seconds": seconds, **dict(sorted(total.items()))}
-    job = {"mode": options.mode, "first": options.first, "count": options.count}
-    Store(options.results / "fuzz_models.jsonl").add(job, result)
-    print(json.dumps(result, indent=1))
-    sys.exit(1 if total["failures"] else 0)
+        for first in range(options.first, options.first + options.count, options.per_worker):
+            n_cases = min(options.per_worker, options.first + options.count - first)
+            job = {"mode": options.mode, "first": first, "count": n_cases}
+            if store.get(job) is None:
+                store.add(job, run_all(Path(folder), first, n_cases, options.mode))
+            n_failures += store.results[key(job)]["failures"]
+            print(f"{first + n_cases - options.first:,} of {options.count:,}: {n_failures} failures", file=sys.stderr)
+    sys.exit(1 if n_failures else 0)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
 """Arrays as compressed bytes: the first bytes of all numbers, then their second bytes, and so on, deflated.
 
-Neighbouring numbers share their high bytes, so these become runs; the low bytes of most floats cannot be compressed,
-and in planes of their own they cost no time to find out. Runs are all that is looked for (zlib's Z_RLE): on learned
-trees it is several times as fast as a search for repeats, and as small. An array goes through in steps of ``STEP``
-numbers, so neither writing nor reading needs a copy of it.
+Neighbouring numbers share their high bytes, so these become runs; the low bytes of most floats are noise, and in planes
+of their own they are found out at once and written as they are. Runs are all that is looked for (zlib's Z_RLE): on
+learned trees it is as small as a search for repeats, and faster. An array goes through in steps of ``STEP`` numbers, so
+neither writing nor reading needs a copy of it.
 """
 
 from __future__ import annotations
 
+import struct
 import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
@@ -17,6 +18,8 @@ import numpy as np
 STEP = 1 << 15  # numbers, or records of them
 _SLICE = 1 << 16  # bytes of a file that are read at a time
 _LEVEL = 1
+_LEAST_NOISE = 1 << 11  # bytes: fewer are not enough to tell
+_MOST_STORED = 0xFFFF  # bytes of a block that is not compressed
 _RAW = -zlib.MAX_WBITS  # neither header nor checksum: the file has its own
 
 
@@ -24,8 +27,31 @@ def deflated(array: np.ndarray[Any, Any], strategy: int = zlib.Z_RLE) -> bytes:
     """The bytes of an array, in planes."""
     compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW, strategy=strategy)
     flat = np.ascontiguousarray(array).reshape(-1)
-    steps = [compressor.compress(_planes(flat[first : first + STEP])) for first in range(0, flat.size, STEP)]
-    return b"".join([*steps, compressor.flush()])
+    out = []
+    for first in range(0, flat.size, STEP):
+        planes = _planes(flat[first : first + STEP])
+        waiting = 0  # the first plane that is not written yet
+        for plane in range(len(planes)):
+            if strategy == zlib.Z_RLE and _is_noise(planes[plane]):
+                out += [compressor.compress(planes[waiting:plane].data), compressor.flush(zlib.Z_FULL_FLUSH)]
+                out += _stored(planes[plane].tobytes())
+                waiting = plane + 1
+        out.append(compressor.compress(planes[waiting:].data))
+    return b"".join([*out, compressor.flush()])
+
+
+def _is_noise(plane: np.ndarray[Any, Any]) -> bool:
+    """Whether the bytes of a plane are so evenly distributed that little can be gained by coding them."""
+    sample = plane[:_LEAST_NOISE]
+    return sample.size == _LEAST_NOISE and int(np.bincount(sample, minlength=256).max()) < _LEAST_NOISE // 8
+
+
+def _stored(data: bytes) -> Iterator[bytes]:
+    """Blocks of a deflated stream that are not compressed (RFC 1951, 3.2.4), where it is at the beginning of a byte."""
+    for first in range(0, len(data), _MOST_STORED):
+        length = min(_MOST_STORED, len(data) - first)
+        yield struct.pack("<BHH", 0, length, length ^ 0xFFFF)
+        yield data[first : first + length]
 
 
 def deflated_text(data: bytes, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> bytes:
@@ -70,5 +96,5 @@ def inflated_steps(file: BinaryIO, size: int, lengths: list[int]) -> Iterator[by
         raise ValueError("compressed data do not have the declared size")
 
 
-def _planes(step: np.ndarray[Any, Any]) -> bytes:
-    return step.view(np.uint8).reshape(step.size, step.itemsize).T.tobytes()
+def _planes(step: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return np.ascontiguousarray(step.view(np.uint8).reshape(step.size, step.itemsize).T)

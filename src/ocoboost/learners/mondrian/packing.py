@@ -48,33 +48,42 @@ class Packed(NamedTuple):
 
 def pack(trees: Trees) -> Packed:
     """The nodes in use, without what follows from the others."""
-    nodes, weights = trees.nodes, trees.class_weight
+    nodes, n_classes, n_columns = trees.nodes, trees.class_weight.shape[2], trees.scale.shape[1]
     is_node = np.arange(nodes.shape[1]) < trees.n_nodes[:, None]
+    feature = nodes["feature"][is_node]
+    n_leaves = int((feature == LEAF).sum())
+    n_branches = feature.size - n_leaves
+    leaves, branches = np.empty(n_leaves, dtype=LEAF_KEPT), np.empty(n_branches, dtype=BRANCH_KEPT)
+    left_times, right_times = np.empty(n_branches), np.empty(n_branches, dtype=np.int64)
+    leaf_weights, branch_weights = np.empty((n_leaves, n_classes)), np.empty((n_branches, n_classes), dtype=np.int64)
+    low = np.empty((n_leaves, n_columns))
+    is_wide, is_odd = np.zeros((2, *nodes.shape), dtype=np.bool_)
+    own, expected = _scratch()
+    weights, weight_bits, boxes = trees.class_weight, trees.class_weight.view(np.int64), trees.boxes
+    box_bits, n_nodes = boxes.view(np.int64), trees.n_nodes
+    _keep_leaves(nodes, n_nodes, weights, boxes, box_bits, leaves, leaf_weights, low, is_wide)
+    kept = branches, left_times, right_times, branch_weights
+    _keep_branches(nodes, n_nodes, weights, weight_bits, own, expected, *kept)
+    _find_odd(nodes, n_nodes, boxes, box_bits, own, expected, is_odd)
+    corners, number = _distinct(np.concatenate([low, boxes[is_wide, HIGH]]))
     is_leaf, is_branch = is_node & (nodes["feature"] == LEAF), is_node & (nodes["feature"] != LEAF)
-    branches, leaves = _gathered(nodes, is_branch, BRANCH_KEPT), _gathered(nodes, is_leaf, LEAF_KEPT)
-    tree = np.nonzero(is_branch)[0]
-    left, right = (tree, branches["left"]), (tree, branches["right"])
-    left_times = nodes["time"][left]
-    is_odd, is_wide = np.zeros((2, *nodes.shape), dtype=np.bool_)
-    _mark(nodes, trees.n_nodes, trees.boxes, trees.boxes.view(np.int64), *_scratch(), is_odd, is_wide)
-    corners, number = _distinct(np.concatenate([trees.boxes[is_leaf, LOW], trees.boxes[is_wide, HIGH]]))
     return Packed(
         n_nodes=trees.n_nodes.copy(),
         n_taught=trees.n_taught.copy(),
         scale=trees.scale.copy(),
         has_gaps=trees.has_gaps.copy(),
-        feature=nodes["feature"][is_node],
+        feature=feature,
         leaves=leaves,
         branches=branches,
         root_times=nodes["time"][:, 0].copy(),
         left_times=left_times,
-        right_times=nodes["time"][right].view(np.int64) ^ left_times.view(np.int64),
-        leaf_weights=weights[is_leaf],
-        branch_weights=weights[is_branch].view(np.int64) ^ (weights[left] + weights[right]).view(np.int64),
+        right_times=right_times,
+        leaf_weights=leaf_weights,
+        branch_weights=branch_weights,
         corners=corners,
-        low_corner=number[: len(leaves)],
+        low_corner=number[:n_leaves],
         wide=np.flatnonzero(is_wide[is_leaf]),
-        high_corner=number[len(leaves) :],
+        high_corner=number[n_leaves:],
         odd=np.flatnonzero(is_odd[is_branch]),
         odd_boxes=trees.boxes[is_odd],
     )
@@ -111,14 +120,6 @@ def unpack(packed: Packed) -> Trees:
     return Trees(packed.n_nodes, packed.n_taught, nodes, weights, boxes, packed.scale, packed.has_gaps)
 
 
-def _gathered(nodes: Any, places: Any, kept: np.dtype[Any]) -> Any:
-    """Some fields of some nodes."""
-    gathered = np.empty(int(places.sum()), dtype=kept)
-    for name in kept.names or ():
-        gathered[name] = nodes[name][places]
-    return gathered
-
-
 @kernel
 def _lowest(first: float, second: float) -> float:
     """One of the two as it is; NaN only if both are."""
@@ -131,32 +132,87 @@ def _highest(first: float, second: float) -> float:
 
 
 @kernel
-def _mark(
+def _keep_leaves(
     nodes: Any,
     n_nodes: IntArray,
+    class_weight: FloatArray,
     boxes: FloatArray,
+    bits: IntArray,
+    leaves: Any,
+    leaf_weights: FloatArray,
+    low: FloatArray,
+    is_wide: Any,
+) -> None:
+    """Copy what is kept of leaves, and mark those whose boxes are no points."""
+    leaf = 0
+    for tree in range(n_nodes.size):
+        for node in range(n_nodes[tree]):
+            if nodes[tree, node].feature != LEAF:
+                continue
+            leaves[leaf]["gain"] = nodes[tree, node].gain
+            leaves[leaf]["tree_gain"] = nodes[tree, node].tree_gain
+            leaves[leaf]["share"] = nodes[tree, node].share
+            leaves[leaf]["total"] = nodes[tree, node].total
+            for c in range(class_weight.shape[2]):
+                leaf_weights[leaf, c] = class_weight[tree, node, c]
+            for column in range(boxes.shape[3]):
+                low[leaf, column] = boxes[tree, node, LOW, column]
+                is_wide[tree, node] |= bits[tree, node, LOW, column] != bits[tree, node, HIGH, column]
+            leaf += 1
+
+
+@kernel
+def _keep_branches(
+    nodes: Any,
+    n_nodes: IntArray,
+    class_weight: FloatArray,
     bits: IntArray,
     own: FloatArray,
     expected: IntArray,
-    is_odd: Any,
-    is_wide: Any,
+    branches: Any,
+    left_times: FloatArray,
+    right_times: IntArray,
+    branch_weights: IntArray,
 ) -> None:
-    """Mark branches whose boxes do not follow from their children's, and leaves whose boxes are no points."""
+    """Copy what is kept of branches, without the bits that are expected."""
+    branch = 0
     for tree in range(n_nodes.size):
         for node in range(n_nodes[tree]):
+            if nodes[tree, node].feature == LEAF:
+                continue
             left, right = int(nodes[tree, node].left), int(nodes[tree, node].right)
-            is_leaf = nodes[tree, node].feature == LEAF
-            differs = False
+            branches[branch]["threshold"] = nodes[tree, node].threshold
+            branches[branch]["gain"] = nodes[tree, node].gain
+            branches[branch]["tree_gain"] = nodes[tree, node].tree_gain
+            branches[branch]["share"] = nodes[tree, node].share
+            branches[branch]["total"] = nodes[tree, node].total
+            branches[branch]["left"] = left
+            branches[branch]["right"] = right
+            left_times[branch] = own[0] = nodes[tree, left].time
+            right_times[branch] = expected[0]
+            own[0] = nodes[tree, right].time
+            right_times[branch] ^= expected[0]
+            for c in range(class_weight.shape[2]):
+                own[0] = class_weight[tree, left, c] + class_weight[tree, right, c]
+                branch_weights[branch, c] = bits[tree, node, c] ^ expected[0]
+            branch += 1
+
+
+@kernel
+def _find_odd(
+    nodes: Any, n_nodes: IntArray, boxes: FloatArray, bits: IntArray, own: FloatArray, expected: IntArray, is_odd: Any
+) -> None:
+    """Mark branches whose boxes do not follow from their children's."""
+    for tree in range(n_nodes.size):
+        for node in range(n_nodes[tree]):
+            if nodes[tree, node].feature == LEAF:
+                continue
+            left, right = int(nodes[tree, node].left), int(nodes[tree, node].right)
             for column in range(boxes.shape[3]):
-                if is_leaf:
-                    differs |= bits[tree, node, LOW, column] != bits[tree, node, HIGH, column]
-                    continue
                 own[0] = _lowest(boxes[tree, left, LOW, column], boxes[tree, right, LOW, column])
-                differs |= bits[tree, node, LOW, column] != expected[0]
+                is_odd[tree, node] |= bits[tree, node, LOW, column] != expected[0]
                 own[0] = _highest(boxes[tree, left, HIGH, column], boxes[tree, right, HIGH, column])
-                differs |= bits[tree, node, HIGH, column] != expected[0]
-            is_wide[tree, node] = is_leaf and differs
-            is_odd[tree, node] = differs and not is_leaf
+                is_odd[tree, node] |= bits[tree, node, HIGH, column] != expected[0]
 
 
 @kernel
