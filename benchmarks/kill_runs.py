@@ -8,7 +8,7 @@ of it, resumed to the end of the data, must have the very bytes of the uninterru
 the run was killed before its first save. To afford a thousand kills, the runs are forked from one process that has
 imported and compiled everything, blocks have 64 rows instead of 1,024, and saving may take all of the time;
 ``--spawn`` starts a new interpreter for every run instead. Kills are kept in ``benchmarks/results/kill_runs.jsonl`` by
-the hundred, so an interrupted study resumes.
+the fifty, so an interrupted study resumes.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from ocoboost.cli import app
 from ocoboost.files import records
 from ocoboost.run import runner
 
-N_ROWS = 6000
+N_ROWS = 3000
 BLOCK = 64
-KILLS_PER_JOB = 100
+KILLS_PER_JOB = 50
 LONGEST_CHAIN = 6  # kills until a run starts afresh
 MODELS = {"hoeffding": ["--model", "hoeffding"], "agnostic": ["--model", "agnostic", "--budget", "3"]}
 
