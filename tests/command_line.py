@@ -15,6 +15,11 @@ def ocoboost(*arguments, stdin=None):
     return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
 
 
+def said(errors):
+    """The lines on standard error, but for the one that a slow first compilation puts there."""
+    return [line for line in errors.splitlines() if not line.startswith("ocoboost: compiling")]
+
+
 def write_rows(path, n_rows=3000, *, with_text=False, seed=0):
     """A file of three columns, and of labels that depend on them."""
     rng = np.random.default_rng(seed)

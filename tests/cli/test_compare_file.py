@@ -129,6 +129,7 @@ def test_the_command_ends_with_a_table_a_report_and_the_failed(tmp_path):
     for title in ("one Hoeffding tree", "River Hoeffding tree"):
         assert title in result.stdout
         assert title in (tmp_path / "report.html").read_text()
+    assert "shuffle" not in (tmp_path / "report.html").read_text()
     again = json.loads(command(*arguments, "--json").stdout)  # kept: nothing runs again
     assert {cell["model"] for cell in again["cells"]} | set(again["failed"]) == {
         compare.NAMES[name] for name in models.split(",")

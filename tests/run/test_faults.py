@@ -19,7 +19,7 @@ import pytest
 from pyarrow import parquet
 
 import ocoboost
-from command_line import GOOD, write_rows
+from command_line import GOOD, said, write_rows
 from command_line import ocoboost as command
 from ocoboost.files import records
 from ocoboost.run import runner
@@ -30,7 +30,7 @@ PYTHON = (sys.executable, "-m", "ocoboost")
 
 
 def one_line(result):
-    return result.exit_code == 2 and result.stderr.count("\n") == 1 and "Traceback" not in result.stderr
+    return result.exit_code == 2 and len(said(result.stderr)) == 1 and "Traceback" not in result.stderr
 
 
 # -- inputs ------------------------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def test_a_disk_that_fills_up_is_one_line_and_leaves_the_old_file(tmp_path, rows
         process = [*PYTHON, *map(str, arguments)]
         result = subprocess.run(process, capture_output=True, text=True, check=False, preexec_fn=limited(1024))
         assert result.returncode == 2, result.stderr
-        assert result.stderr.count("\n") == 1
+        assert len(said(result.stderr)) == 1
         assert f"{name}: cannot be written" in result.stderr
         assert (tmp_path / name).read_text() == "old"
         if arguments[0] == "run":
@@ -152,7 +152,8 @@ def test_a_full_standard_output_is_one_line(tmp_path, rows_csv, arguments):
     with Path("/dev/full").open("w") as full:
         process = [*PYTHON, name, *options, str(rows_csv)]
         result = subprocess.run(process, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert (result.returncode, result.stderr) == (2, "ocoboost: standard output: No space left on device\n")
+    assert result.returncode == 2
+    assert said(result.stderr) == ["ocoboost: standard output: No space left on device"]
 
 
 # -- signals -----------------------------------------------------------------------------------------------------------
@@ -174,7 +175,7 @@ def test_a_signal_saves_what_is_learned_and_says_how_to_go_on(tmp_path, signum, 
     n_rows = json.loads(out)["rows"]
     assert n_rows == ocoboost.load(part).n_rows_ < 60_000
     name = signal.Signals(signum).name
-    assert err == f"ocoboost: stopped by {name} after {n_rows:,} rows; --resume '{part}' continues from there\n"
+    assert said(err) == [f"ocoboost: stopped by {name} after {n_rows:,} rows; --resume '{part}' continues from there"]
 
 
 def test_an_interrupt_while_waiting_for_rows_ends_at_once_and_saves(tmp_path):
@@ -222,7 +223,7 @@ def test_a_warning_is_one_line_once(tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "BLOCK", 10)
     result = command("run", tmp_path / "rows.csv", *RUN, "--json")
     assert result.exit_code == 0
-    assert result.stderr.splitlines() == [
+    assert said(result.stderr) == [
         "ocoboost: warning: column 'a' looks like \\x1b[1mdates",
         "ocoboost: warning: another",
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -50,10 +51,12 @@ def file_page(comparison: Comparison, target: str, notes: Sequence[str], facts: 
     table = Table(("model", *columns.values()), rows, "The best of each column is bold.", frozenset(strong))
     sections = [
         Section("Scores", [_FILE_LEGEND, table, *notes]),
-        Section("Learning curves", [_curves(comparison)]),
+        Section("Learning curves", [replace(_curves(comparison), caption="Accuracy of all rows so far.")]),
         Section("Time against accuracy", [_time(comparison)]),
-        Section("Confusion matrix", [_confusions(comparison)]),
     ]
+    confusion = _confusions(comparison)
+    if confusion.panels:
+        sections.append(Section("Confusion matrix", [replace(confusion, caption=f"{models[0]}. {CONFUSION}")]))
     summary = f"{len(rows)} models on {first[0]['rows']:,} rows in the order of the file; the label is {target!r}. "
     return Page(f"{name}: online classifiers, compared", summary, sections, facts)
 
