@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import random
 
 import pyarrow as pa
@@ -14,6 +13,7 @@ from pyarrow import parquet
 from command_line import ocoboost as command
 from ocoboost.bench import apart, compare, measures, on_file, peers
 from ocoboost.errors import DataFileError
+from toy_jobs import failing
 
 READING = {"target": "label", "drop": [], "text": [], "file_format": None, "delimiter": None, "on_error": "stop"}
 
@@ -75,18 +75,6 @@ def test_rows_end_where_they_are_told_to(tmp_path):
     with pytest.raises(DataFileError, match="line 302: 2 cells"):
         on_file.run({**job, "most_rows": None})
     assert on_file.run({**job, "most_rows": None, "on_error": "skip"})["rows"] == 300
-
-
-def failing(job, tick):
-    """A work that fails in every way there is."""
-    tick(0.5)
-    if job["model"] == "raises":
-        raise KeyError("x\nand a second line")
-    if job["model"] == "dies":
-        os.kill(os.getpid(), 9)
-    if job["model"] == "data":
-        raise DataFileError("line 3")
-    return {"model": job["model"]}
 
 
 class Heard(apart.Apart):

@@ -92,7 +92,7 @@ def test_odd_shapes(n_rows, n_columns, n_classes):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, n_columns))
     X[:, -1] = np.nan if n_columns > 1 else 1.0
-    y = [i % n_classes for i in range(n_rows)]
+    y = [f"label {i % n_classes}" for i in range(n_rows)]
     model = OnlineAgnosticBoostClassifier(HoeffdingTrees(grace_period=20), n_learners=2, gamma=0.3, seed=1)
     model.learn_many(X, y)
     assert np.isfinite(model.predict_proba_many(X[:20])).all()

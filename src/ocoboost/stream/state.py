@@ -205,7 +205,7 @@ class State:
         whole: bool,
         n_before: int,
     ) -> Iterator[Answered]:
-        n_rows = max(1, min(MOST_ROWS, MOST_VOTES // (len(self.labels) + len(plan.labels))))
+        n_rows = max(1, min(MOST_ROWS, MOST_VOTES // max(1, len(self.labels) + len(plan.labels))))
         cuts = {len(rows), *range(0, len(rows), n_rows), *plan.labels, *plan.additions}
         for first, last in pairwise(sorted(cuts)):  # Alg. 1.1, Alg. 4.1: for t = 1, ..., T, in blocks
             if self.n_rows != n_before + first:

@@ -67,7 +67,7 @@ def limits_for(shape: Shape, bytes_per_tree: float) -> Limits:
     Where no split fits, the root alone learns; where its statistics do not fit either, it only counts classes.
 
     >>> limits_for(Shape(2, 4, 0, 0), 10_000)
-    Limits(max_nodes=28, max_slots=12, slot_capacity=14)
+    Limits(max_nodes=33, max_slots=15, slot_capacity=17)
     >>> limits_for(Shape(2, 4, 0, 0), 600)
     Limits(max_nodes=1, max_slots=1, slot_capacity=1)
     >>> limits_for(Shape(2, 4, 0, 0), 300)
