@@ -47,7 +47,11 @@ def packaged_rows(name: str, seed: int) -> list[tuple[dict[Any, Any], Any]]:
 def forests(model: Any) -> list[Any]:
     """The arrays of native trees of every member: ``n_nodes``, ``nodes`` and ``class_weight``, axis 0 the learner."""
     ensembles = [cascade.ensemble for cascade in model.state_.engine.cascades]
-    return [ensemble.trees for ensemble in ensembles if hasattr(ensemble, "trees")]
+    return [
+        ensemble.trees._replace(class_weight=ensemble.trees.class_weight[:, :, : ensemble.n_classes])
+        for ensemble in ensembles
+        if hasattr(ensemble, "trees")
+    ]
 
 
 HOEFFDING_LINKS = ("kind", "feature", "parent", "first_child", "sibling", "category", "depth", "slot")

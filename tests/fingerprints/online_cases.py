@@ -121,7 +121,7 @@ def add_mixtures() -> None:
     add("mixture", mixed, "long", "auto", budget=10)
     add("mixture", mixed, "landsat", "auto", budget=30, n_jobs=2, seed=5)
     add("mixture", mixed, "weighted", "auto", budget=20, closed=True)
-    for name, max_size in (("yeast", 0.3), ("uneven", 0.1)):
+    for name, max_size in (("yeast", 1.0), ("uneven", 0.5)):
         add("mixture", mixed, name, "auto", budget=20, max_size=max_size)
     for name, learner in (("uneven", "tree"), ("balance", "mondrian"), ("gaps", "stumps"), ("binary", "river-tree")):
         add("mixture", mixed, name, learner, budget=16)
