@@ -85,7 +85,7 @@ def test_a_pickle_holds_what_is_used_and_resumes_bit_identically(name, stream, d
 
 @pytest.mark.slow
 def test_the_default_after_all_of_segment_is_a_small_file(tmp_path):
-    """331 MB before files held only what is used; see `benchmarks/model_files.py` for times."""
+    """205 MB before files held only what is used; see `benchmarks/model_files.py` for times."""
     rows = load("segment")
     model = ocoboost.OnlineBoostClassifier(seed=1)
     model.learn_many([x for x, _ in rows], [y for _, y in rows])
