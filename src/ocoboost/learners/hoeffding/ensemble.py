@@ -136,7 +136,8 @@ class HoeffdingEnsemble(NativeEnsemble):
         n_nodes = max(n_nodes, old.nodes.shape[1])
         n_slots = max(n_slots, old.free.shape[1])
         rules = self.rules
-        if n_nodes > rules.max_nodes or n_slots > rules.slot_capacity:
+        n_used = old.free.shape[1] - int(old.n_free.min())  # what is cut back follows from what is used, not from sizes
+        if n_nodes > rules.max_nodes or n_slots > rules.slot_capacity or n_used > rules.max_slots:
             self._prune(min(n_nodes, rules.max_nodes), min(n_slots, rules.slot_capacity), n_classes)
         else:
             self._widen(n_nodes, n_slots, n_classes)
