@@ -107,6 +107,7 @@ def chromium():
         yield opened
 
 
+@pytest.mark.slow  # a browser, and a study to show
 @pytest.mark.parametrize("scheme", browser.SCHEMES)
 @pytest.mark.parametrize("size", browser.SIZES)
 def test_a_browser_renders_every_figure_and_nothing_overflows(chromium, page, tmp_path, size, scheme):

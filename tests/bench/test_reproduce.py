@@ -22,6 +22,7 @@ def test_the_paper_has_four_boosters_on_seven_datasets():
     assert tuple(datasets.PAPER) == paper.DATASETS
 
 
+@pytest.mark.slow  # row by row
 @pytest.mark.parametrize("classes", [None, ["B", "L", "R"]])
 def test_a_trace_is_what_the_row_by_row_loop_predicts_and_samples(classes):
     def model():

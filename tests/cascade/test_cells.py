@@ -99,6 +99,7 @@ def test_a_state_that_cannot_have_been_learned_is_refused(name, wrong):
         cells.restore({**{key: array.copy() for key, array in cells.state().items()}, name: wrong})
 
 
+@pytest.mark.slow  # a process that compiles anew
 def test_what_is_learned_beside_the_learners_survives_a_pickle():
     X, y = [{"a": float(i % 7)} for i in range(60)], [i % 7 > 3 for i in range(60)]
     for booster in (OnlineMBBMClassifier, AdaBoostOLMClassifier):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 
 import numpy as np
@@ -56,6 +57,8 @@ def test_a_model_keeps_to_any_limit_from_the_stated_least_up(name, table, factor
     size = factor * stated_least(MODELS[name], rows, labels)
     model, whole = MODELS[name](size), MODELS[name](size)
     for first in range(0, len(rows), block):
+        if first == block * (len(rows) // block // 2):  # arrays that hold just what is used make no difference
+            model = pickle.loads(pickle.dumps(model))
         model.learn_many(rows[first : first + block], labels[first : first + block])
         assert model.memory_usage_ <= size * 2**20
     whole.learn_many(rows, labels)

@@ -34,6 +34,7 @@ def test_mutated_files_are_read_or_rejected_in_one_line(script, tmp_path, kind):
     assert set(outcomes) == {"read", "rejected"}
 
 
+@pytest.mark.slow  # a minute of kills
 def test_killed_runs_resume_to_the_same_bytes(tmp_path):
     """In a process of its own, which forks."""
     command = [sys.executable, str(BENCHMARKS / "kill_runs.py"), "--count", "4", "--results", str(tmp_path)]
