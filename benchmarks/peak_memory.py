@@ -7,6 +7,7 @@ Writes the table of ``docs/memory.md``. The kernels are compiled before anything
 
 from __future__ import annotations
 
+import argparse
 import csv
 import json
 import os
@@ -73,6 +74,7 @@ def peak(path: Path) -> tuple[float, dict[str, Any]]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     table = []
     with tempfile.TemporaryDirectory() as folder:
         peak(write(Path(folder) / "warm.csv", list(texts(60, 500))))

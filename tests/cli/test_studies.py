@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from urllib.error import URLError
 
 import pytest
@@ -96,8 +97,11 @@ def test_ctrl_c_keeps_what_is_finished_and_a_rerun_goes_on(tmp_path):
         assert time.monotonic() < deadline, "nothing was finished"
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
-    _, errors = process.communicate(timeout=60)
+    for wait in (4, 60):  # once in a while Python loses the first: it raises where exceptions are ignored
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
+        with suppress(subprocess.TimeoutExpired):
+            _, errors = process.communicate(timeout=wait)
+            break
     assert process.returncode == 130
     assert "the same command resumes" in errors
     assert "Traceback" not in errors
