@@ -17,6 +17,7 @@ class Answers(NamedTuple):
     distributions: FloatArray  # D
     shares: FloatArray  # each label's share of the pooled votes
     priorities: FloatArray | None = None  # decide ties; None: the vote shares do
+    probabilities: FloatArray | None = None  # of the labels; None: the distribution D stands for them
 
     @classmethod
     def none(cls, n_rows: int) -> Answers:

@@ -28,7 +28,7 @@ from ocoboost.cascade.kernel import grid_for
 from ocoboost.cascade.native import NativeEnsemble
 from ocoboost.cascade.pipeline import learn_pipelined
 from ocoboost.compiling import announcing_compilation
-from ocoboost.data.schema import Block, Schema
+from ocoboost.data.schema import Block, Schema, Widths
 
 
 class Tape(Protocol):
@@ -66,6 +66,19 @@ class Cascade:
     ) -> Answers:
         """Teach a block to all learners; with ``answering``, return the answers from before each row was learned."""
         prepared = self.ensemble.prepare(block, learning=True)
+        return self.learn_prepared(prepared, labels, weights, n_classes, first_row, answering=answering)
+
+    def learn_prepared(
+        self,
+        prepared: Prepared,
+        labels: IntArray,
+        weights: FloatArray,
+        n_classes: int,
+        first_row: int,
+        *,
+        answering: bool = True,
+    ) -> Answers:
+        """``learn``, for rows in the form that the ensemble takes."""
         begin = self.cells.begin if self.tape is None else self.tape.begin
         rows = begin(labels, weights, n_classes)
         with announcing_compilation():
@@ -107,6 +120,18 @@ class Cascade:
                 self.ensemble.vote(learner, prepared, votes)
                 grid.pool_rows(choices, rows, cell_scratch, n_learned, learner, votes, spare)
         return cells.answers(rows, n_classes, np.full(len(block), n_learned))
+
+    @property
+    def n_bytes(self) -> int | None:
+        """Memory used by the learners; None if unknown."""
+        return self.ensemble.n_bytes
+
+    def least_size(self, widths: Widths, n_classes: int, max_bytes: float) -> float:
+        """The least limit on the whole model with which the learners' share of it is enough for them to work."""
+        ensemble = self.ensemble
+        if not isinstance(ensemble, NativeEnsemble) or ensemble.max_bytes is None:
+            return 0.0
+        return ensemble.least_bytes(widths, n_classes) * max_bytes / ensemble.max_bytes
 
     def settings(self) -> list[dict[str, Any]]:
         """The settings of the booster and its learners, as numbers and strings."""

@@ -20,6 +20,22 @@ from ocoboost.stream.protocol import StreamClassifier, n_threads
 from ocoboost.stream.state import State
 
 
+def plain_cells(n_learners: int, seed: int) -> Relabelling:
+    """Cells in which every learner is taught every row's label in full: at gamma 1, from the label, plays stay at 1."""
+    return Relabelling(
+        regime=Regime(REALIZABLE),
+        gamma=1.0,
+        n_learners=n_learners,
+        relabel="fractional",
+        votes="label",
+        pool="distribution",
+        start="label",
+        player="gradient",
+        step_size=None,
+        seed=seed,
+    )
+
+
 class LoneLearners(StreamClassifier):
     """Learners for a booster as its `learner`, or on their own."""
 
@@ -38,17 +54,6 @@ class LoneLearners(StreamClassifier):
     def _begin(self) -> State:
         seed = self._root_seed()
         n_learners = int(self.n_learners)
-        cells = Relabelling(
-            regime=Regime(REALIZABLE),  # at gamma 1, from the label, the play stays at 1: teach every label in full
-            gamma=1.0,
-            n_learners=n_learners,
-            relabel="fractional",
-            votes="label",
-            pool="distribution",
-            start="label",
-            player="gradient",
-            step_size=None,
-            seed=seed,
-        )
+        cells = plain_cells(n_learners, seed)
         cascade = Cascade(cells, self.make_ensemble(n_learners, seed), n_threads(self.n_jobs))
         return State(cascade, self._checked_labels(), seed)

@@ -14,16 +14,20 @@ from ocoboost.cascade.regimes import AGNOSTIC, SMALLEST_GAMMA, Regime
 from ocoboost.cascade.relabelling import Relabelling
 from ocoboost.data.labels import Labels
 from ocoboost.data.parameters import Count, Range, invalid
+from ocoboost.learners.alone import plain_cells
 from ocoboost.learners.trees import DEFAULT_SIZE, MAX_SIZE, NativeTrees
 from ocoboost.online.accounting import Accountable
 from ocoboost.online.booster import GAMMA, LearnerBooster
-from ocoboost.online.members import Choice, choose
-from ocoboost.online.mixture import Member, Mixture
+from ocoboost.online.members import Choice, Choices, choose
+from ocoboost.online.mixture.ages import Ages, slots_for
+from ocoboost.online.mixture.engine import Member, Mixture
+from ocoboost.online.mixture.neighbours import Neighbours
 from ocoboost.randomness import member_seed
 from ocoboost.stream.protocol import n_threads
-from ocoboost.stream.state import State
+from ocoboost.stream.state import SHARE_OF_LEARNERS, State
 
 AUTO = "auto"
+FIRST_SLOT = 1000  # numbers the seeds of the members of every age, after any number of others
 
 
 class OnlineBoostClassifier(LearnerBooster, Accountable):
@@ -131,10 +135,32 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         gammas = None if self.gammas is None else [float(gamma) for gamma in self.gammas]
         max_size = None if self.max_size is None else float(self.max_size)
         choices = choose(self._named_learner(), gammas, int(self.budget), max_size)
-        members = [self._member(choice, member_seed(seed, number), labels) for number, choice in enumerate(choices)]
-        return State(Mixture(members), labels, seed).limited(max_size)
+        n_jobs = n_threads(self.n_jobs)
+        n_tasks = len(choices.long_lived) + len(choices.young)
+        spreads = n_tasks >= 3 * n_jobs  # members over threads; else the learners of one member after another
+        members = [
+            self._member(choice, member_seed(seed, number), labels, 1 if spreads else n_jobs)
+            for number, choice in enumerate(choices.long_lived)
+        ]
+        ages = self._ages(choices.young, seed) if choices.young else None
+        mixture = Mixture(members, ages, self._neighbours(choices), n_jobs if spreads else 1)
+        return State(mixture, labels, seed).limited(max_size)
 
-    def _member(self, choice: Choice, seed: int, labels: Labels) -> Member:
+    def _neighbours(self, choices: Choices) -> Neighbours | None:
+        if self._named_learner() is not None:
+            return None
+        size = choices.neighbours_size
+        return Neighbours(None if size is None else SHARE_OF_LEARNERS * size * 2**20)
+
+    def _ages(self, choices: Sequence[Choice], seed: int) -> Ages:
+        def make(number: int, seed: int) -> Cascade:
+            choice = choices[number]
+            trees = choice.learner.clone({"max_size": choice.max_size})
+            return Cascade(plain_cells(choice.n_learners, seed), trees.make_ensemble(choice.n_learners, seed))
+
+        return Ages(slots_for(make, [member_seed(seed, FIRST_SLOT + number) for number in range(len(choices))]))
+
+    def _member(self, choice: Choice, seed: int, labels: Labels, n_jobs: int) -> Member:
         is_limited = isinstance(choice.learner, NativeTrees)
         learner = choice.learner.clone({"max_size": choice.max_size}) if is_limited else choice.learner
         ensemble = self._ensemble(learner, choice.n_learners, seed, labels)
@@ -150,4 +176,4 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
             step_size=None,
             seed=seed,
         )
-        return Member(choice.name, Cascade(cells, ensemble, n_threads(self.n_jobs)), choice.is_boosted)
+        return Member(choice.name, Cascade(cells, ensemble, n_jobs), choice.is_boosted)

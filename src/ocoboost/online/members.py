@@ -1,9 +1,10 @@
-"""The members that the mixture has by default.
+"""The members that the mixture has by default, and how they share out learners and memory.
 
-These members were chosen on the streams of `benchmarks/portfolio.py`, synthetic ones and scikit-learn's bundled
+The long-lived ones were chosen on the streams of `benchmarks/portfolio.py`, synthetic ones and scikit-learn's bundled
 datasets, not on the seven datasets that the documentation reports. They fail in different ways: Mondrian trees
 find any shape but spread noise over many leaves, unless nodes are smoothed towards their parents; Hoeffding trees with
-naive Bayes leaves learn fast and smoothly, but see one feature at a time.
+naive Bayes leaves learn fast and smoothly, but see one feature at a time. The members of every age are small forests of
+Mondrian trees, which know something from their first rows on.
 """
 
 from __future__ import annotations
@@ -15,6 +16,12 @@ from typing import Any, NamedTuple
 from ocoboost.learners.hoeffding.classifier import HoeffdingTrees
 from ocoboost.learners.mondrian.classifier import MondrianTrees
 from ocoboost.learners.trees import NativeTrees
+from ocoboost.online.mixture.ages import MOST_ORDER, N_SLOTS, ORDERS
+
+# Trees of a forest of one age: so many for every learner of the budget, if that is enough for one.
+YOUNG_SHARE = 1 / 40
+LEAST_BUDGET = 25  # with fewer learners there are no members of every age
+SHARE_OF_NEIGHBOURS = 1 / 32  # of the learners' memory
 
 # The paper's grid, thinned: neighbouring gammas do equally well when games start at the label.
 GAMMAS = (1.0, 0.7, 0.4, 0.2)
@@ -63,25 +70,48 @@ def appetite(learner: Any, gamma: float) -> float:
     return float(learner.appetite) * (0.5 if is_small else 1.0)
 
 
-def choose(learner: Any, gammas: Sequence[float] | None, budget: int, max_size: float | None) -> list[Choice]:
-    """The members: boosters that share out the budget, and a single learner that is not boosted beside them.
+def young_tree() -> MondrianTrees:
+    """What the members of every age are made of."""
+    return MondrianTrees(smoothing=3.0)
 
-    ``learner`` None stands for both kinds of native trees. Where boosting does not pay, the mixture falls back on the
-    single learner. ``max_size`` is shared out by the trees' appetites.
+
+class Choices(NamedTuple):
+    """All members before they are made."""
+
+    long_lived: list[Choice]
+    young: list[Choice]  # one for every slot of ``ages``; none for a named learner or a small budget
+    neighbours_size: float | None  # MiB
+
+
+def choose(learner: Any, gammas: Sequence[float] | None, budget: int, max_size: float | None) -> Choices:
+    """The members: boosters and forests of every age that share out the budget, and a single learner beside them.
+
+    ``learner`` None stands for both kinds of native trees, members of every age among them. Where boosting does not pay,
+    the mixture falls back on the single learner. ``max_size`` is shared out by the trees' appetites.
     """
+    young: list[Choice] = []
     if learner is None:
         pairs = (
             default_pairs() if gammas is None else [(tree, gamma) for tree, _ in default_pairs() for gamma in gammas]
         )
+        if budget >= LEAST_BUDGET:
+            n_trees = max(1, round(budget * YOUNG_SHARE))
+            young = [Choice(young_tree(), 1.0, n_trees, is_boosted=False) for _ in range(N_SLOTS)]
     else:
         pairs = [(learner, gamma) for gamma in (GAMMAS if gammas is None else gammas)]
-    n_learners = max(1, budget // len(pairs))
+    n_learners = max(1, (budget - sum(choice.n_learners for choice in young)) // len(pairs))
     choices = [Choice(tree, gamma, n_learners) for tree, gamma in pairs]
     choices.append(Choice(HoeffdingTrees() if learner is None else learner, 1.0, 1, is_boosted=False))
     if max_size is None or not all(isinstance(choice.learner, NativeTrees) for choice in choices):
-        return choices
+        return Choices(choices, young, None)
     appetites = [choice.n_learners * appetite(choice.learner, choice.gamma) for choice in choices]
-    return [
-        choice._replace(max_size=max_size * share / sum(appetites))
-        for choice, share in zip(choices, appetites, strict=True)
-    ]
+    appetites += [choice.n_learners * young_appetite(order) for choice, order in zip(young, ORDERS, strict=False)]
+    neighbours_size = max_size * SHARE_OF_NEIGHBOURS if learner is None else 0.0
+    sizes = [(max_size - neighbours_size) * share / sum(appetites) for share in appetites]
+    every = [choice._replace(max_size=size) for choice, size in zip([*choices, *young], sizes, strict=True)]
+    return Choices(every[: len(choices)], every[len(choices) :], neighbours_size)
+
+
+def young_appetite(order: int) -> float:
+    """How much memory a tree makes use of that lives for 2**(order + 1) rows: it has no more than twice as many nodes."""
+    return float(MondrianTrees.appetite) * max(2.0 ** (order - MOST_ORDER), 1 / 16) / 2.0

@@ -57,7 +57,7 @@ class Predictor:
                 on_bad(bad)
             if len(chunk.rows):
                 answered = self.model.answer_many(chunk.rows)
-                yield Predicted(list(chunk.lines), answered.labels, answered.distributions)
+                yield Predicted(list(chunk.lines), answered.labels, answered.probabilities)
 
 
 def _left_out(notes: Any) -> set[str]:

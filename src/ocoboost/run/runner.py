@@ -251,7 +251,7 @@ def _probabilities(answered: Answered, indices: IntArray) -> FloatArray:
     """The probability that was given to each row's true label; 0 if it was not known."""
     rows = np.flatnonzero((indices >= 0) & (indices < len(answered.classes)))
     probabilities = np.zeros(len(indices))
-    probabilities[rows] = answered.distributions[rows, indices[rows]]
+    probabilities[rows] = answered.probabilities[rows, indices[rows]]
     return probabilities
 
 

@@ -150,9 +150,9 @@ class StreamClassifier(base.MiniBatchClassifier):
     # -- predicting ----------------------------------------------------------------------------------------------
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
-        """The label distribution D: the scaled votes, projected onto the simplex. Empty before the first label."""
-        known, distribution = self._ask_one(x, _distributions)
-        return dict(zip(known, distribution.tolist(), strict=True))
+        """The probability of every label: D, unless the model has better ones. Empty before the first label."""
+        known, probabilities = self._ask_one(x, _probabilities)
+        return dict(zip(known, probabilities.tolist(), strict=True))
 
     def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
         """The mode of D; ties go to the most votes, then to the label seen first. None before the first label."""
@@ -164,6 +164,11 @@ class StreamClassifier(base.MiniBatchClassifier):
         known, label = self._ask_one(x, self._draw)
         return known[int(label)] if known else None
 
+    def distribution_one(self, x: dict[Any, Any]) -> dict[Any, float]:
+        """The label distribution D, from which the paper samples its prediction. Empty before the first label."""
+        known, distribution = self._ask_one(x, _distributions)
+        return dict(zip(known, distribution.tolist(), strict=True))
+
     def vote_shares_one(self, x: dict[Any, Any]) -> dict[Any, float]:
         """The share of the learners' pooled votes that each label has, before scaling and projection."""
         known, shares = self._ask_one(x, _shares)
@@ -171,6 +176,10 @@ class StreamClassifier(base.MiniBatchClassifier):
 
     def predict_proba_many(self, X: Any) -> Any:
         """``predict_proba_one`` of every row, one column per label of ``classes_``."""
+        return tables.make_matrix(X, *self._ask(self._read_rows(X), _probabilities))
+
+    def distribution_many(self, X: Any) -> Any:
+        """``distribution_one`` of every row, one column per label of ``classes_``."""
         return tables.make_matrix(X, *self._ask(self._read_rows(X), _distributions))
 
     def predict_many(self, X: Any) -> Any:
@@ -319,6 +328,12 @@ class StreamClassifier(base.MiniBatchClassifier):
 
 
 _distributions = attrgetter("distributions")
+
+
+def _probabilities(answers: Answers) -> FloatArray:
+    return answers.distributions if answers.probabilities is None else answers.probabilities
+
+
 _labels = attrgetter("labels")
 _shares = attrgetter("shares")
 

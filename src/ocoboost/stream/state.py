@@ -17,10 +17,9 @@ import numpy as np
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade.answers import Answers
 from ocoboost.cascade.cascade import Cascade
-from ocoboost.cascade.native import NativeEnsemble
 from ocoboost.data.labels import Label, Labels
 from ocoboost.data.rows import Row
-from ocoboost.data.schema import Additions, Block, Schema
+from ocoboost.data.schema import Additions, Block, Schema, Widths
 from ocoboost.data.text import LEAST_BYTES, n_places
 from ocoboost.errors import InvalidInputError, WeakLearnerError
 
@@ -52,6 +51,13 @@ class Engine(Protocol):
 
     def answer(self, block: Block, n_classes: int, n_learned: int) -> Answers:
         """What is said to a block when so many rows are learned; nothing is learned."""
+
+    @property
+    def n_bytes(self) -> int | None:
+        """Memory of all that was learned; None if nobody counts that of the learners."""
+
+    def least_size(self, widths: Widths, n_classes: int, max_bytes: float) -> float:
+        """The least limit on the whole model that leaves its parts enough to work, if they divide it as they do now."""
 
     def settings(self) -> list[dict[str, Any]]:
         """What every cascade was told; engines with equal settings learn alike."""
@@ -97,6 +103,9 @@ class Answered(NamedTuple):
     labels: list[Label | None]  # the most probable ones; None if no label was known
     distributions: FloatArray  # (rows, classes)
     vote_shares: FloatArray  # (rows, classes)
+    probabilities: (
+        FloatArray  # (rows, classes) what ``predict_proba`` says: the distributions, unless a mixture has its own
+    )
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -126,10 +135,8 @@ class State:
     @property
     def n_bytes(self) -> int | None:
         """Memory of all that was learned; None if nobody counts that of the learners."""
-        sizes = [cascade.ensemble.n_bytes for cascade in self.engine.cascades]
-        if any(size is None for size in sizes):
-            return None
-        return sum(size for size in sizes if size is not None) + self.schema.n_bytes + self.labels.n_bytes
+        n_bytes = self.engine.n_bytes
+        return None if n_bytes is None else n_bytes + self.schema.n_bytes + self.labels.n_bytes
 
     def check(self, rows: Sequence[Row]) -> None:
         """Raise if these rows cannot be voted on."""
@@ -166,11 +173,7 @@ class State:
         widths, n_bytes = self.schema.widths(additions.values(), n_classes)
         n_bytes += self.labels.n_bytes + Labels.size_of(new_labels.values())
         least = max(n_bytes / (1.0 - SHARE_OF_LEARNERS - SHARE_OF_TABLES), LEAST_BYTES / SHARE_OF_TABLES)
-        for cascade in self.engine.cascades:
-            ensemble = cascade.ensemble
-            if isinstance(ensemble, NativeEnsemble) and ensemble.max_bytes is not None:
-                share = ensemble.max_bytes / max_bytes
-                least = max(least, ensemble.least_bytes(widths, n_classes) / share)
+        least = max(least, self.engine.least_size(widths, n_classes, max_bytes))
         if least > max_bytes:
             raise InvalidInputError(
                 f"max_size={max_bytes / 2**20:g} MiB is too little for {widths.n_numbers} numbers, {widths.n_texts} "
@@ -268,4 +271,5 @@ class State:
         )
         if before is not None and before.shares.shape[1] == 0:
             labels[0] = None
-        return Answered(first_row, classes, labels, answers.distributions, answers.shares)
+        probabilities = answers.distributions if answers.probabilities is None else answers.probabilities
+        return Answered(first_row, classes, labels, answers.distributions, answers.shares, probabilities)

@@ -122,6 +122,20 @@ class MondrianEnsemble(NativeEnsemble):
 
     # -- learning ------------------------------------------------------------------------------------------------
 
+    def restart(self, seed: int) -> None:
+        """Forget all rows, and draw with another seed from now on; arrays, columns and classes stay as they are."""
+        self.rules = self.rules._replace(seed=np.uint64(seed))
+        trees = self.trees
+        used = int(trees.n_nodes.max())
+        for array, empty in ((trees.nodes, 0), (trees.class_weight, 0.0), (trees.boxes, np.nan)):
+            array[:, :used] = empty
+        trees.n_nodes[:] = 1
+        trees.n_taught[:] = 0
+        trees.nodes["feature"][:, 0] = layout.LEAF
+        trees.nodes["parent"][:, 0] = -1
+        trees.scale[:] = 1.0
+        trees.has_gaps[:] = 1
+
     @property
     def forest(self) -> layout.Forest:
         return layout.Forest(self.trees, self.rules)

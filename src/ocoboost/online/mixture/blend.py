@@ -1,0 +1,282 @@
+"""One row through all that is made of the members' answers: experts, blends, probabilities, votes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.compiling import kernel
+from ocoboost.oco.projections import project_row
+from ocoboost.online.mixture import bayes, pools, quick, slow, tournament
+
+# Beside its own D, a member offers one for this gamma: nearly the mode of its votes. Otherwise members whose votes are
+# spread thinly, as those of deep trees are, would lose to worse ones with concentrated votes.
+SHARP_GAMMA = 0.03
+# The blends in order: slow, quick, pools, and the probabilities that Bayes' rule makes of these.
+N_BLENDS = bayes.N_BLENDS + 1
+# Before anything is known the slow mixture is trusted most, the other blends alike, and members by themselves least:
+# chosen on the streams of benchmarks/portfolio.py and benchmarks/streams.py.
+SLOW_PRIOR = 0.5
+MEMBERS_PRIOR = 0.1
+
+
+class Plan(NamedTuple):
+    """Which experts the members' answers make, and how voters are trusted at first."""
+
+    gammas: FloatArray  # (members,) D is what the votes, divided by this, are projected to
+    origin: IntArray  # (experts,) the member that an expert speaks for; the first are those of the slow mixture
+    is_sharp: IntArray  # (experts,)
+    n_slow: int
+    prior: FloatArray  # (voters,) blends, then members
+
+
+class Weights(NamedTuple):
+    """What is learned about the members."""
+
+    slow: FloatArray  # (slow experts,)
+    quick: FloatArray  # (paces, experts)
+    pools: FloatArray  # (pools, members)
+    bayes: FloatArray  # (tempered blends,)
+    regret: FloatArray  # (copies, voters)
+    travelled: FloatArray  # (copies, voters)
+    heaviest: FloatArray  # (1,) row so far: quick mixtures, pools and tournament take rows relative to it
+
+
+class Scratch(NamedTuple):
+    """Memory to work in, so that nothing is allocated per row."""
+
+    members: FloatArray  # (members, classes) answers
+    experts: FloatArray  # (experts, classes)
+    experts_awake: IntArray  # (experts,)
+    logs: FloatArray  # (members, classes)
+    blends: FloatArray  # (blends, classes)
+    tempered: FloatArray  # (tempered blends, classes)
+    votes: IntArray  # (voters,)
+    voters_awake: IntArray  # (voters,)
+    voters: FloatArray  # (voters,) weights
+
+
+def plan_for(gammas: list[float], n_slow: int, is_sharpened: list[bool]) -> Plan:
+    """For members with these gammas, of which the first ``n_slow`` are in the slow mixture."""
+    long_lived, others = range(n_slow), range(n_slow, len(gammas))
+    origin = [*long_lived, *long_lived, *others, *(member for member in others if is_sharpened[member])]
+    n_plain = len(others)
+    is_sharp = [0] * n_slow + [1] * n_slow + [0] * n_plain + [1] * (len(origin) - 2 * n_slow - n_plain)
+    alike = (1.0 - SLOW_PRIOR - MEMBERS_PRIOR) / (N_BLENDS - 1)
+    prior = [SLOW_PRIOR, *[alike] * (N_BLENDS - 1), *[MEMBERS_PRIOR / len(gammas)] * len(gammas)]
+    return Plan(np.array(gammas), np.array(origin), np.array(is_sharp), 2 * n_slow, np.array(prior))
+
+
+def first_weights(plan: Plan, mean: int) -> Weights:
+    """Nothing known: all experts alike, and pools that repeat the member ``mean``."""
+    n_experts, n_members, n_voters = plan.origin.size, plan.gammas.size, plan.prior.size
+    start = np.zeros((len(pools.STEPS), n_members))
+    start[:, mean] = 1.0
+    return Weights(
+        slow=np.full(plan.n_slow, 1.0 / plan.n_slow),
+        quick=np.full((len(quick.PACES), n_experts), 1.0 / n_experts),
+        pools=start,
+        bayes=np.full(bayes.N_EXPERTS, 1.0 / bayes.N_EXPERTS),
+        regret=np.zeros((tournament.N_COPIES, n_voters)),
+        travelled=np.zeros((tournament.N_COPIES, n_voters)),
+        heaviest=np.zeros(1),
+    )
+
+
+def make_scratch(plan: Plan, n_classes: int) -> Scratch:
+    """Scratch memory for this many classes."""
+    n_experts, n_members, n_voters = plan.origin.size, plan.gammas.size, plan.prior.size
+    return Scratch(
+        members=np.zeros((n_members, n_classes)),
+        experts=np.zeros((n_experts, n_classes)),
+        experts_awake=np.ones(n_experts, dtype=np.int64),
+        logs=np.zeros((n_members, n_classes)),
+        blends=np.zeros((N_BLENDS, n_classes)),
+        tempered=np.zeros((bayes.N_EXPERTS, n_classes)),
+        votes=np.zeros(n_voters, dtype=np.int64),
+        voters_awake=np.ones(n_voters, dtype=np.int64),
+        voters=np.zeros(n_voters),
+    )
+
+
+@kernel(error_model="numpy")
+def _lay_out(answers: FloatArray, awake: IntArray, row: int, plan: Plan, scratch: Scratch) -> None:
+    """The experts' distributions on a row, and who is awake; ``answers`` has shape (members, rows, classes)."""
+    n_classes = answers.shape[2]
+    for member in range(answers.shape[0]):
+        scratch.voters_awake[N_BLENDS + member] = awake[member, row]
+        for j in range(n_classes):
+            scratch.members[member, j] = answers[member, row, j]
+    for expert in range(plan.origin.size):
+        member = plan.origin[expert]
+        scratch.experts_awake[expert] = awake[member, row]
+        if awake[member, row]:
+            gamma = SHARP_GAMMA if plan.is_sharp[expert] else plan.gammas[member]
+            point = scratch.experts[expert]
+            for j in range(n_classes):
+                point[j] = scratch.members[member, j] / gamma
+            if gamma < 1.0:
+                project_row(point, point)
+
+
+@kernel(error_model="numpy")
+def _average(answers: FloatArray, awake: IntArray, weights: FloatArray, out: FloatArray) -> None:
+    """The mean of the first answers that are awake."""
+    total = 0.0
+    for j in range(out.size):
+        out[j] = 0.0
+    for number in range(weights.size):
+        if awake[number]:
+            total += weights[number]
+            for j in range(out.size):
+                out[j] += weights[number] * answers[number, j]
+    for j in range(out.size):
+        out[j] /= total
+
+
+@kernel(error_model="numpy")
+def _blend(plan: Plan, weights: Weights, scratch: Scratch) -> None:
+    """Fill in what every blend answers."""
+    _average(scratch.experts, scratch.experts_awake, weights.slow, scratch.blends[0])
+    n_paces = weights.quick.shape[0]
+    for pace in range(n_paces):
+        _average(scratch.experts, scratch.experts_awake, weights.quick[pace], scratch.blends[1 + pace])
+    members_awake = scratch.voters_awake[N_BLENDS:]
+    pools.take_logs(scratch.members, members_awake, scratch.logs)
+    pools.multiply(scratch.logs, members_awake, weights.pools, scratch.blends[1 + n_paces : N_BLENDS - 1])
+    bayes.temper(scratch.blends, scratch.tempered)
+    probabilities = scratch.blends[N_BLENDS - 1]
+    for j in range(probabilities.size):
+        probabilities[j] = 0.0
+        for expert in range(weights.bayes.size):
+            probabilities[j] += weights.bayes[expert] * scratch.tempered[expert, j]
+
+
+@kernel
+def mode_of(answer: FloatArray, priorities: FloatArray) -> int:
+    """The most probable label; ties go to the higher priority, then to the lowest index."""
+    best = 0
+    for j in range(1, answer.size):
+        if answer[j] > answer[best] or (answer[j] == answer[best] and priorities[j] > priorities[best]):
+            best = j
+    return best
+
+
+@kernel
+def _mode(answer: FloatArray) -> int:
+    """The most probable label; ties go to the lowest index."""
+    best = 0
+    for j in range(1, answer.size):
+        if answer[j] > answer[best]:
+            best = j
+    return best
+
+
+@kernel(error_model="numpy")
+def _vote(
+    plan: Plan, weights: Weights, n_learned: int, scratch: Scratch, votes: FloatArray, shares: FloatArray
+) -> None:
+    """D, the weighted votes, and the voters' mean distribution."""
+    voters = scratch.voters
+    tournament.weigh_voters(n_learned, plan.prior, scratch.voters_awake, weights.regret, weights.travelled, voters)
+    for j in range(votes.size):
+        votes[j] = 0.0
+        shares[j] = 0.0
+    for voter in range(voters.size):
+        if not scratch.voters_awake[voter]:
+            continue
+        answer = scratch.blends[voter] if voter < N_BLENDS else scratch.members[voter - N_BLENDS]
+        scratch.votes[voter] = _mode(answer)
+        votes[scratch.votes[voter]] += voters[voter]
+        for j in range(shares.size):
+            shares[j] += voters[voter] * answer[j]
+    for j in range(votes.size):
+        votes[j] = min(votes[j], 1.0)  # the weights sum to one up to rounding
+        shares[j] = min(shares[j], 1.0)
+
+
+@kernel(error_model="numpy")
+def _learn(plan: Plan, weights: Weights, row: int, label: int, weight: float, loss: float, scratch: Scratch) -> None:
+    """Move all weights by what a row has shown."""
+    weights.heaviest[0] = max(weights.heaviest[0], weight)
+    relative = weight / weights.heaviest[0] if weight > 0.0 else 0.0
+    n_paces = weights.quick.shape[0]
+    slow.settle(scratch.experts, label, weight, row, weights.slow)
+    quick.switch(scratch.experts, scratch.experts_awake, label, relative, row, weights.quick)
+    members_awake = scratch.voters_awake[N_BLENDS:]
+    pools.descend(
+        scratch.logs, members_awake, scratch.blends[1 + n_paces : N_BLENDS - 1], label, relative, weights.pools
+    )
+    bayes.update(scratch.tempered, label, relative, weights.bayes)
+    tournament.count_mistakes(
+        row, scratch.votes, scratch.voters_awake, label, loss, relative, weights.regret, weights.travelled
+    )
+
+
+@kernel(error_model="numpy")
+def agree(probabilities: FloatArray, label: int) -> None:
+    """Raise a label strictly above the rest at the least cost: those above it are brought level with it."""
+    level, n_level = 0.0, 0
+    while True:  # the level is the mean of the label and of all that lie above the level
+        total, n_above = probabilities[label], 1
+        for j in range(probabilities.size):
+            if j != label and (probabilities[j] > level if n_level > 0 else probabilities[j] >= probabilities[label]):
+                total += probabilities[j]
+                n_above += 1
+        if n_above == n_level:
+            break
+        level, n_level = total / n_above, n_above
+    if n_level == 1:
+        return
+    excess = 1e-9 * level  # far below what anybody measures, and far above rounding
+    for j in range(probabilities.size):
+        if j != label and probabilities[j] > level - excess:
+            probabilities[j] = level - excess
+    probabilities[label] = level + excess * (n_level - 1)
+
+
+@kernel(error_model="numpy")
+def blend_rows(
+    answers: FloatArray,
+    awake: IntArray,
+    labels: IntArray,
+    row_weights: FloatArray,
+    n_learned: int,
+    plan: Plan,
+    weights: Weights,
+    scratch: Scratch,
+    votes: FloatArray,
+    shares: FloatArray,
+    probabilities: FloatArray,
+) -> None:
+    """Row by row: answer, then learn the row's label. Without labels nothing is learned.
+
+    ``answers`` has shape (members, rows, classes), ``awake`` (members, rows); the outputs are (rows, classes).
+    """
+    learning = labels.size > 0
+    for row in range(answers.shape[1]):
+        _lay_out(answers, awake, row, plan, scratch)
+        _blend(plan, weights, scratch)
+        _vote(plan, weights, n_learned, scratch, votes[row], shares[row])
+        for j in range(probabilities.shape[1]):
+            probabilities[row, j] = scratch.blends[N_BLENDS - 1, j]
+        agree(probabilities[row], mode_of(votes[row], shares[row]))
+        if learning:
+            loss = 1.0 - votes[row, labels[row]]
+            _learn(plan, weights, n_learned, labels[row], row_weights[row], loss, scratch)
+            n_learned += 1
+
+
+def check(weights: Weights) -> None:
+    """Raise ``ValueError`` for weights that cannot have been learned."""
+    for shares in (weights.slow, *weights.quick, weights.bayes):
+        if np.any(shares < 0.0) or abs(shares.sum() - 1.0) > 1e-6:
+            raise ValueError("invalid weights of the mixture: not a distribution")
+    if np.any(np.abs(weights.pools) > 1e6):
+        raise ValueError("invalid weights of the mixture: pools")
+    least = np.abs(weights.regret) - 1e-6 * (1.0 + weights.travelled)
+    exponent = np.square(np.maximum(weights.regret, 0.0) + 1.0) / (3.0 * (weights.travelled + 1.0))
+    if np.any(least > weights.travelled) or np.any(exponent > 600.0) or weights.heaviest[0] < 0.0:
+        raise ValueError("invalid weights of the mixture: regret")

@@ -1,0 +1,256 @@
+"""All members on the same stream, and how much each of their answers counts (see ``stream.state.Engine``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ocoboost.arrays import FloatArray, IntArray, checked_count, checked_like
+from ocoboost.cascade.answers import Answers
+from ocoboost.cascade.cascade import Cascade
+from ocoboost.cascade.native import NativeEnsemble
+from ocoboost.data.schema import Block, Schema, Widths
+from ocoboost.online.mixture import blend
+from ocoboost.online.mixture.ages import AGES, Ages
+from ocoboost.online.mixture.neighbours import WINDOWS, Neighbours
+from ocoboost.online.mixture.tournament import weigh_voters
+from ocoboost.threads import run_all
+
+NO_LABELS: IntArray = np.empty(0, dtype=np.int64)
+NO_WEIGHTS: FloatArray = np.empty(0)
+NO_LABEL = -1
+BLENDS = ("slow mixture", *("quick mixture",) * 4, *("pool",) * 3, "probabilities")
+
+
+class Member(NamedTuple):
+    """A cascade that lives as long as the stream."""
+
+    name: str  # what reports call it
+    cascade: Cascade
+    is_boosted: bool = True  # the mean of the members is that of the boosters
+
+
+class Mixture:
+    """Cascades, members of every age, neighbours and the last label, side by side.
+
+    Answers have the members along axis 0, in this order: the cascades, the mean of the boosters among them, one for
+    every age, one for every window of neighbours, and the last label. ``ages`` and ``neighbours`` may be absent.
+    """
+
+    def __init__(
+        self,
+        members: Sequence[Member],
+        ages: Ages | None = None,
+        neighbours: Neighbours | None = None,
+        n_jobs: int = 1,
+    ) -> None:
+        self.members = members
+        self.cascades = [member.cascade for member in members]
+        self.ages = ages
+        self.neighbours = neighbours
+        self.n_jobs = n_jobs
+        self._n_ages = 0 if ages is None else len(AGES)
+        self._n_windows = 0 if neighbours is None else len(WINDOWS)
+        n_long = len(members) + 1
+        gammas = [*(member.cascade.cells.gamma for member in members), 1.0]  # type: ignore[attr-defined]
+        n_more = self._n_ages + self._n_windows + 1
+        is_age = [n_long <= number < n_long + self._n_ages for number in range(n_long + n_more)]
+        self.plan = blend.plan_for(gammas + [1.0] * n_more, n_long, is_age)
+        self.weights = blend.first_weights(self.plan, mean=len(members))
+        self.n_rows = 0
+        self.last_label = NO_LABEL
+
+    # -- what the members answer -----------------------------------------------------------------------------------
+
+    def _places(self) -> tuple[slice, slice]:
+        """Where the answers of the ages and of the neighbours are."""
+        first = len(self.members) + 1
+        return slice(first, first + self._n_ages), slice(first + self._n_ages, first + self._n_ages + self._n_windows)
+
+    def _empty_answers(self, n_rows: int, n_classes: int) -> tuple[FloatArray, IntArray]:
+        n_members = self.plan.gammas.size
+        awake = np.zeros((n_members, n_rows), dtype=np.int64)
+        awake[: len(self.members) + 1] = 1
+        return np.zeros((n_members, n_rows, n_classes)), awake
+
+    def _add_mean(self, answers: FloatArray) -> None:
+        """The mean of the boosters' vote shares."""
+        boosted = [number for number, member in enumerate(self.members) if member.is_boosted]
+        mean = answers[len(self.members)]
+        for number in boosted:
+            mean += answers[number] / len(boosted)
+
+    def learn(
+        self,
+        block: Block,
+        labels: IntArray,
+        weights: FloatArray,
+        n_classes: int,
+        first_row: int,
+        *,
+        answering: bool = True,
+    ) -> Answers:
+        """Teach a block to every member, then weigh their answers row by row."""
+        answers, awake = self._empty_answers(len(labels), n_classes)
+        at_ages, at_windows = self._places()
+
+        def teach(number: int) -> None:
+            answers[number] = self.cascades[number].learn(block, labels, weights, n_classes, first_row).shares
+
+        tasks: list[Callable[[], None]] = [
+            lambda number=number: teach(number)  # type: ignore[misc]
+            for number in range(len(self.cascades))
+        ]
+        if self.ages is not None:
+            places = answers[at_ages], awake[at_ages]
+            tasks += self.ages.tasks(block, labels, weights, n_classes, self.n_rows, *places)
+        if self.neighbours is not None:
+            remembered, places = self.neighbours, (answers[at_windows], awake[at_windows])
+            tasks.append(lambda: remembered.ask(block, labels, weights, *places))
+        self._prepare(block)
+        run_all(tasks, self.n_jobs if self._is_native else 1)
+        self._add_mean(answers)
+        before = np.concatenate([[self.last_label], labels[:-1]])
+        self._repeat_labels(before, answers[-1], awake[-1])
+        blended = self._blended(answers, awake, labels, weights)
+        self.n_rows += len(labels)
+        self.last_label = int(labels[-1]) if len(labels) else self.last_label
+        return blended if answering else Answers.none(len(labels))
+
+    def answer(self, block: Block, n_classes: int, n_learned: int) -> Answers:
+        answers, awake = self._empty_answers(len(block), n_classes)
+        at_ages, at_windows = self._places()
+        for number, cascade in enumerate(self.cascades):
+            answers[number] = cascade.answer(block, n_classes, n_learned).shares
+        if self.ages is not None:
+            self.ages.answer(block, n_classes, self.n_rows, answers[at_ages], awake[at_ages])
+        if self.neighbours is not None:
+            self.neighbours.ask(block, NO_LABELS, NO_WEIGHTS, answers[at_windows], awake[at_windows])
+        self._add_mean(answers)
+        self._repeat_labels(np.full(len(block), self.last_label), answers[-1], awake[-1])
+        return self._blended(answers, awake, NO_LABELS, NO_WEIGHTS)
+
+    @property
+    def _is_native(self) -> bool:
+        return all(isinstance(cascade.ensemble, NativeEnsemble) for cascade in self.cascades)
+
+    def _prepare(self, block: Block) -> None:
+        """Encode the block before several threads ask for it."""
+        if self._is_native:
+            block.codes  # noqa: B018, a cached property
+
+    def _repeat_labels(self, before: IntArray, answers: FloatArray, awake: IntArray) -> None:
+        """The member that repeats the last label that was learned."""
+        known = np.flatnonzero(before != NO_LABEL)
+        answers[known, before[known]] = 1.0
+        awake[known] = 1
+
+    def _blended(self, answers: FloatArray, awake: IntArray, labels: IntArray, weights: FloatArray) -> Answers:
+        n_rows, n_classes = answers.shape[1:]
+        votes, shares, probabilities = (np.empty((n_rows, n_classes)) for _ in range(3))
+        scratch = blend.make_scratch(self.plan, n_classes)
+        blend.blend_rows(
+            answers,
+            awake,
+            labels,
+            weights,
+            self.n_rows,
+            self.plan,
+            self.weights,
+            scratch,
+            votes,
+            shares,
+            probabilities,
+        )
+        return Answers(votes, shares, probabilities=probabilities)
+
+    # -- what counts at present ------------------------------------------------------------------------------------
+
+    def member_names(self) -> list[str]:
+        """The members by name, long-lived ones first, then by age."""
+        ages = [f"{2**order} to {2 ** (order + 1) - 1} rows old" for order in AGES] if self.ages is not None else []
+        windows = [f"nearest of {window} rows" for window in WINDOWS] if self.neighbours is not None else []
+        return [*(member.name for member in self.members), *ages, *windows, "last label"]
+
+    def member_weights(self) -> dict[str, float]:
+        """Each member's share in what is voted, by name; the mean counts for all boosters alike."""
+        plan, weights = self.plan, self.weights
+        awake = self._awake()
+        voters = np.empty(plan.prior.size)
+        voting = np.concatenate([np.ones(blend.N_BLENDS, dtype=np.int64), awake])
+        weigh_voters(self.n_rows, plan.prior, voting, weights.regret, weights.travelled, voters)
+        n_members = plan.gammas.size
+        by_blend = [np.bincount(plan.origin[: plan.n_slow], weights.slow, n_members)]
+        by_blend += [np.bincount(plan.origin, pace, n_members) * awake for pace in weights.quick]
+        by_blend += [np.abs(pool) * awake for pool in weights.pools]
+        by_blend.append(np.mean(by_blend[1:], axis=0))  # Bayes' rule is over these
+        total = voters[blend.N_BLENDS :].copy()
+        for weight, members in zip(voters, by_blend, strict=False):
+            total += weight * members / members.sum()
+        mean = total[len(self.members)]
+        total = np.delete(total, len(self.members))
+        boosted = [number for number, member in enumerate(self.members) if member.is_boosted]
+        total[boosted] += mean / len(boosted)
+        return dict(zip(self.member_names(), total.tolist(), strict=True))
+
+    def _awake(self) -> IntArray:
+        """Which members have an answer to the next row."""
+        at_ages, at_windows = self._places()
+        awake = np.zeros(self.plan.gammas.size, dtype=np.int64)
+        awake[: len(self.members) + 1] = 1
+        if self.ages is not None:
+            awake[at_ages] = [self.n_rows >= 2**order for order in AGES]
+        if self.neighbours is not None:
+            awake[at_windows] = self.neighbours.memory.counts[0] > 0
+        awake[-1] = self.last_label != NO_LABEL
+        return awake
+
+    # -- memory and files ------------------------------------------------------------------------------------------
+
+    @property
+    def _all_cascades(self) -> list[Cascade]:
+        return [*self.cascades, *([] if self.ages is None else [slot.cascade for slot in self.ages.slots])]
+
+    @property
+    def n_bytes(self) -> int | None:
+        sizes = [cascade.n_bytes for cascade in self._all_cascades]
+        if any(size is None for size in sizes):
+            return None
+        own = sum(array.nbytes for array in self.weights)
+        remembered = 0 if self.neighbours is None else self.neighbours.n_bytes
+        return sum(size for size in sizes if size is not None) + own + remembered
+
+    def least_size(self, widths: Widths, n_classes: int, max_bytes: float) -> float:
+        return max(cascade.least_size(widths, n_classes, max_bytes) for cascade in self._all_cascades)
+
+    def settings(self) -> list[dict[str, Any]]:
+        told = [settings for cascade in self.cascades for settings in cascade.settings()]
+        return told + ([] if self.ages is None else self.ages.settings())
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "weights": list(self.weights),
+            "n_rows": self.n_rows,
+            "last_label": self.last_label,
+            "members": [cascade.state() for cascade in self.cascades],
+            "ages": None if self.ages is None else self.ages.state(),
+            "neighbours": None if self.neighbours is None else self.neighbours.state(),
+        }
+
+    def restore(self, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
+        self.n_rows = checked_count(saved["n_rows"], "number of rows of the mixture")
+        for own, array in zip(self.weights, saved["weights"], strict=True):
+            own[:] = checked_like(array, own, "weights of the mixture")
+        blend.check(self.weights)
+        last_label = saved["last_label"]
+        if type(last_label) is not int or not NO_LABEL <= last_label < n_classes:
+            raise ValueError(f"invalid last label: {last_label!r}")
+        self.last_label = last_label
+        for cascade, member in zip(self.cascades, saved["members"], strict=True):
+            cascade.restore(member, schema, n_classes)
+        if self.ages is not None:
+            self.ages.restore(saved["ages"], schema, n_classes, self.n_rows)
+        if self.neighbours is not None:
+            self.neighbours.restore(saved["neighbours"], schema, n_classes)
