@@ -13,7 +13,7 @@ IntArray: TypeAlias = NDArray[np.int64]
 MOST_ROWS = 2**53  # that anything can have learned; kernels double and add to such counts
 
 
-def checked_like(array: Any, other: FloatArray, name: str) -> FloatArray:
+def checked_like(array: Any, other: NDArray[Any], name: str) -> NDArray[Any]:
     """An array from a file, if it has the type and shape of ``other`` and holds finite numbers only."""
     if not isinstance(array, np.ndarray) or array.dtype != other.dtype or array.shape != other.shape:
         raise ValueError(f"invalid {name}: expected {other.dtype} numbers of shape {other.shape}")

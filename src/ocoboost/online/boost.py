@@ -20,6 +20,7 @@ from ocoboost.online.accounting import Accountable
 from ocoboost.online.booster import GAMMA, LearnerBooster
 from ocoboost.online.members import Choice, Choices, choose
 from ocoboost.online.mixture.ages import Ages, slots_for
+from ocoboost.online.mixture.drift import Drift, drift_of
 from ocoboost.online.mixture.engine import Member, Mixture
 from ocoboost.online.mixture.neighbours import Neighbours
 from ocoboost.randomness import member_seed
@@ -105,6 +106,16 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         mixture = self._ready().engine
         assert isinstance(mixture, Mixture)
         return mixture.member_weights()
+
+    @property
+    def drift_(self) -> Drift:
+        """Whether the stream is changing, and where it did, as far as the members of every age can tell.
+
+        With a `learner` of one's own, or a `budget` below 25, there are none, and no change is ever noticed.
+        """
+        mixture = self._ready().engine
+        assert isinstance(mixture, Mixture)
+        return drift_of(mixture.watch)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

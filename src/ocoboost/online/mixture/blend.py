@@ -9,7 +9,7 @@ import numpy as np
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.compiling import kernel
 from ocoboost.oco.projections import project_row
-from ocoboost.online.mixture import bayes, pools, quick, slow, tournament
+from ocoboost.online.mixture import bayes, drift, pools, quick, slow, tournament
 
 # Beside its own D, a member offers one for this gamma: nearly the mode of its votes. Otherwise members whose votes are
 # spread thinly, as those of deep trees are, would lose to worse ones with concentrated votes.
@@ -30,6 +30,7 @@ class Plan(NamedTuple):
     is_sharp: IntArray  # (experts,)
     n_slow: int
     prior: FloatArray  # (voters,) blends, then members
+    ages: tuple[int, int]  # the first of the voters that stand for an age, and the one after the last
 
 
 class Weights(NamedTuple):
@@ -58,15 +59,16 @@ class Scratch(NamedTuple):
     voters: FloatArray  # (voters,) weights
 
 
-def plan_for(gammas: list[float], n_slow: int, is_sharpened: list[bool]) -> Plan:
-    """For members with these gammas, of which the first ``n_slow`` are in the slow mixture."""
-    long_lived, others = range(n_slow), range(n_slow, len(gammas))
-    origin = [*long_lived, *long_lived, *others, *(member for member in others if is_sharpened[member])]
+def plan_for(gammas: list[float], n_slow: int, n_ages: int) -> Plan:
+    """For members with these gammas: the first ``n_slow`` are in the slow mixture, and ages come next."""
+    long_lived, ages, others = range(n_slow), range(n_slow, n_slow + n_ages), range(n_slow, len(gammas))
+    origin = [*long_lived, *long_lived, *others, *ages]
     n_plain = len(others)
-    is_sharp = [0] * n_slow + [1] * n_slow + [0] * n_plain + [1] * (len(origin) - 2 * n_slow - n_plain)
+    is_sharp = [0] * n_slow + [1] * n_slow + [0] * n_plain + [1] * n_ages
     alike = (1.0 - SLOW_PRIOR - MEMBERS_PRIOR) / (N_BLENDS - 1)
     prior = [SLOW_PRIOR, *[alike] * (N_BLENDS - 1), *[MEMBERS_PRIOR / len(gammas)] * len(gammas)]
-    return Plan(np.array(gammas), np.array(origin), np.array(is_sharp), 2 * n_slow, np.array(prior))
+    voting_ages = (N_BLENDS + n_slow, N_BLENDS + n_slow + n_ages)
+    return Plan(np.array(gammas), np.array(origin), np.array(is_sharp), 2 * n_slow, np.array(prior), voting_ages)
 
 
 def first_weights(plan: Plan, mean: int) -> Weights:
@@ -198,7 +200,16 @@ def _vote(
 
 
 @kernel(error_model="numpy")
-def _learn(plan: Plan, weights: Weights, row: int, label: int, weight: float, loss: float, scratch: Scratch) -> None:
+def _learn(
+    plan: Plan,
+    weights: Weights,
+    watch: drift.Watch,
+    row: int,
+    label: int,
+    weight: float,
+    loss: float,
+    scratch: Scratch,
+) -> None:
     """Move all weights by what a row has shown."""
     weights.heaviest[0] = max(weights.heaviest[0], weight)
     relative = weight / weights.heaviest[0] if weight > 0.0 else 0.0
@@ -213,6 +224,10 @@ def _learn(plan: Plan, weights: Weights, row: int, label: int, weight: float, lo
     tournament.count_mistakes(
         row, scratch.votes, scratch.voters_awake, label, loss, relative, weights.regret, weights.travelled
     )
+    if relative > 0.0:
+        first, end = plan.ages
+        votes, awake = scratch.votes[first:end], scratch.voters_awake[first:end]
+        drift.look(row, scratch.votes[0], votes, awake, label, watch)
 
 
 @kernel(error_model="numpy")
@@ -246,6 +261,7 @@ def blend_rows(
     n_learned: int,
     plan: Plan,
     weights: Weights,
+    watch: drift.Watch,
     scratch: Scratch,
     votes: FloatArray,
     shares: FloatArray,
@@ -265,7 +281,7 @@ def blend_rows(
         agree(probabilities[row], mode_of(votes[row], shares[row]))
         if learning:
             loss = 1.0 - votes[row, labels[row]]
-            _learn(plan, weights, n_learned, labels[row], row_weights[row], loss, scratch)
+            _learn(plan, weights, watch, n_learned, labels[row], row_weights[row], loss, scratch)
             n_learned += 1
 
 

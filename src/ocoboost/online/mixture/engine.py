@@ -12,7 +12,7 @@ from ocoboost.cascade.answers import Answers
 from ocoboost.cascade.cascade import Cascade
 from ocoboost.cascade.native import NativeEnsemble
 from ocoboost.data.schema import Block, Schema, Widths
-from ocoboost.online.mixture import blend
+from ocoboost.online.mixture import blend, drift
 from ocoboost.online.mixture.ages import AGES, Ages
 from ocoboost.online.mixture.neighbours import WINDOWS, Neighbours
 from ocoboost.online.mixture.tournament import weigh_voters
@@ -56,9 +56,9 @@ class Mixture:
         n_long = len(members) + 1
         gammas = [*(member.cascade.cells.gamma for member in members), 1.0]  # type: ignore[attr-defined]
         n_more = self._n_ages + self._n_windows + 1
-        is_age = [n_long <= number < n_long + self._n_ages for number in range(n_long + n_more)]
-        self.plan = blend.plan_for(gammas + [1.0] * n_more, n_long, is_age)
+        self.plan = blend.plan_for(gammas + [1.0] * n_more, n_long, self._n_ages)
         self.weights = blend.first_weights(self.plan, mean=len(members))
+        self.watch = drift.first_watch(self._n_ages)
         self.n_rows = 0
         self.last_label = NO_LABEL
 
@@ -159,6 +159,7 @@ class Mixture:
             self.n_rows,
             self.plan,
             self.weights,
+            self.watch,
             scratch,
             votes,
             shares,
@@ -218,7 +219,7 @@ class Mixture:
         sizes = [cascade.n_bytes for cascade in self._all_cascades]
         if any(size is None for size in sizes):
             return None
-        own = sum(array.nbytes for array in self.weights)
+        own = sum(array.nbytes for array in (*self.weights, *self.watch))
         remembered = 0 if self.neighbours is None else self.neighbours.n_bytes
         return sum(size for size in sizes if size is not None) + own + remembered
 
@@ -232,6 +233,7 @@ class Mixture:
     def state(self) -> dict[str, Any]:
         return {
             "weights": list(self.weights),
+            "watch": list(self.watch),
             "n_rows": self.n_rows,
             "last_label": self.last_label,
             "members": [cascade.state() for cascade in self.cascades],
@@ -243,7 +245,10 @@ class Mixture:
         self.n_rows = checked_count(saved["n_rows"], "number of rows of the mixture")
         for own, array in zip(self.weights, saved["weights"], strict=True):
             own[:] = checked_like(array, own, "weights of the mixture")
+        for seen, array in zip(self.watch, saved["watch"], strict=True):
+            seen[:] = checked_like(array, seen, "watch for changes")
         blend.check(self.weights)
+        drift.check(self.watch, self.n_rows)
         last_label = saved["last_label"]
         if type(last_label) is not int or not NO_LABEL <= last_label < n_classes:
             raise ValueError(f"invalid last label: {last_label!r}")
