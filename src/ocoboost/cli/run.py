@@ -26,12 +26,14 @@ from ocoboost.spelling import as_json as label_as_json
 from ocoboost.spelling import escaped, shortened, spelled
 
 if TYPE_CHECKING:
+    from ocoboost.online.mixture.drift import Change
     from ocoboost.run.runner import Run
 
 # What a resumed run cannot change.
 FIXED = {name: f"--{name.replace('_', '-')}" for name in ("target", "model", "budget", "max_memory", "seed", "delay")}
 FIXED |= {"drop": "--drop", "text": "--text", "file_format": "--format", "delimiter": "--delimiter"}
 MOST_LABELS = 12  # in a confusion matrix on a terminal
+MOST_CHANGES = 8  # that are named there
 LONGEST = 40  # characters of a label there
 
 
@@ -239,8 +241,16 @@ def _summary(this: Run, speed: float) -> dict[str, Any]:
         "delay": this.settings.delay,
         "seed": this.model.seed,
         "rows_per_second": speed,  # 0 if there was only one block
+        "changes": [change._asdict() for change in _changes(this)],
         "saved": this.save_to,
     }
+
+
+def _changes(this: Run) -> list[Change]:
+    """Where the stream changed, if the model can tell."""
+    from ocoboost.online.boost import OnlineBoostClassifier
+
+    return this.model.drift_.changes if isinstance(this.model, OnlineBoostClassifier) else []
 
 
 def _show(this: Run, summary: dict[str, Any]) -> None:
@@ -272,6 +282,10 @@ def _show(this: Run, summary: dict[str, Any]) -> None:
     if len(summary["labels"]) <= MOST_LABELS:
         console.print("Confusion matrix (true labels down, predicted labels across)", highlight=False)
         console.print(_confusion(spelled(summary["labels"]), summary["confusion"]))
+    if changes := _changes(this):
+        rows = ", ".join(f"{change.row:,}" for change in changes[-MOST_CHANGES:])
+        earlier = f" and {len(changes) - MOST_CHANGES} earlier ones" if len(changes) > MOST_CHANGES else ""
+        console.print(f"The stream changed about row {rows}{earlier}.", highlight=False)
     speed = f"{summary['rows_per_second']:,.0f} rows/s, " if summary["rows_per_second"] else ""
     console.print(f"{speed}seed {summary['seed']}")
     if this.save_to is not None:

@@ -108,6 +108,13 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         return mixture.member_weights()
 
     @property
+    def member_groups_(self) -> dict[str, str]:
+        """What each member of the mixture is: long-lived, of an age, neighbours, or the last label."""
+        mixture = self._ready().engine
+        assert isinstance(mixture, Mixture)
+        return dict(zip(mixture.member_names(), mixture.member_groups(), strict=True))
+
+    @property
     def drift_(self) -> Drift:
         """Whether the stream is changing, and where it did, as far as the members of every age can tell.
 

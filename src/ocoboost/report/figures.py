@@ -78,13 +78,22 @@ class Interval(NamedTuple):
     error: float = 0.0
 
 
-def lines(title: str, x: Sequence[float] | FloatArray, bands: Mapping[str, Band], *, x_label: str, y_label: str) -> str:
-    """Lines with bands: learning curves, or accuracy by noise level."""
+def lines(
+    title: str,
+    x: Sequence[float] | FloatArray,
+    bands: Mapping[str, Band],
+    *,
+    x_label: str,
+    y_label: str,
+    marks: Sequence[float] = (),
+) -> str:
+    """Lines with bands: learning curves, or accuracy by noise level; a dotted line at every mark."""
     with mpl.rc_context(_STYLE):
         figure, axes = _panel(title, y_label, height=_height(len(bands)))
         for number, (colour, (name, band)) in enumerate(zip(_colours(len(bands)), bands.items(), strict=True)):
             axes.fill_between(x, band.low, band.high, color=colour, alpha=0.18, linewidth=0)
             axes.plot(x, band.middle, "-" if number < len(SERIES) else "--", color=colour, label=name)
+        _mark(axes, marks)
         axes.set_xlabel(x_label)
         axes.margins(x=0.01)
         if max(x) >= 1000:
@@ -196,11 +205,18 @@ def indistinguishable(ranks: Sequence[float], distance: float) -> list[tuple[int
     return found
 
 
-def shares(title: str, x: Sequence[float] | FloatArray, parts: Mapping[str, Sequence[float] | FloatArray]) -> str:
-    """Shares of a whole over time: the weights of a mixture's members."""
+def shares(
+    title: str,
+    x: Sequence[float] | FloatArray,
+    parts: Mapping[str, Sequence[float] | FloatArray],
+    *,
+    marks: Sequence[float] = (),
+) -> str:
+    """Shares of a whole over time, the weights of a mixture's members; a dotted line at every mark."""
     with mpl.rc_context(_STYLE):
         figure, axes = _panel(title, "weight", height=PANEL[1] + 0.09 * len(parts))
         axes.stackplot(x, *parts.values(), labels=list(parts), colors=_colours(len(parts)), alpha=0.85, linewidth=0)
+        _mark(axes, [mark for mark in marks if min(x) <= mark <= max(x)])
         axes.set_xlabel("rows")
         axes.margins(0)
         _legend(figure, len(parts), columns=1 if max(map(len, parts)) > 22 else 2)
@@ -246,6 +262,11 @@ def _panel(title: str, y_label: str, *, height: float = PANEL[1]) -> tuple[Figur
     axes = figure.subplots()
     axes.set_title(y_label, loc="left", color=LIGHT["muted"], size=8.5)
     return figure, axes
+
+
+def _mark(axes: Axes, marks: Sequence[float]) -> None:
+    for mark in marks:
+        axes.axvline(mark, color=LIGHT["ink"], linewidth=1.0, linestyle=":")
 
 
 def _height(n_entries: int) -> float:

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ocoboost.arrays import FloatArray
+from ocoboost.online.boost import OnlineBoostClassifier
+from ocoboost.online.mixture.engine import LONG_LIVED
 from ocoboost.report import figures
 from ocoboost.report.page import Figure, Page, Part, Section, Table
 from ocoboost.run.runner import Run
@@ -21,10 +24,8 @@ MOST_POINTS = 40  # of a curve
 def page(run: Run, summary: Mapping[str, Any], facts: Mapping[str, str]) -> Page:
     """The whole report; ``summary`` holds the numbers that the command prints."""
     sections = [Section("Scores", _scores(summary)), Section("Learning curve", [_curve(run)])]
-    members = list(getattr(run.model, "member_weights_", {}))
-    points = [(n_rows, weights) for n_rows, weights in run.weights.points if len(weights) == len(members)]
-    if len(points) > 1 and len(members) > 1:
-        sections.append(Section("Weights of the mixture's members", [_weights(members, points)]))
+    if isinstance(run.model, OnlineBoostClassifier):
+        sections += _mixture(run, run.model)
     sections.append(Section("Confusion matrix", [_confusion(summary)]))
     if run.account is not None and run.account.record.n_rows > 0:
         sections.append(Section("Where the regret comes from", _account(run.account)))
@@ -62,16 +63,46 @@ def _curve(run: Run) -> Figure:
         ),
         "cumulative": figures.Band(so_far, so_far, so_far),
     }
-    svg = figures.lines("Accuracy", ends, bands, x_label="rows", y_label="accuracy, %")
+    marks = _changes(run.model) if isinstance(run.model, OnlineBoostClassifier) else []
+    svg = figures.lines("Accuracy", ends, bands, x_label="rows", y_label="accuracy, %", marks=marks)
     caption = "The band is two standard errors wide on either side, as if the rows were independent."
+    if marks:
+        caption += " Dotted: where the stream changed."
     return Figure({"accuracy through the stream": svg}, caption)
 
 
-def _weights(names: list[str], points: list[tuple[int, list[float]]]) -> Figure:
-    x = [n_rows for n_rows, _ in points]
-    parts = {name: [weights[number] for _, weights in points] for number, name in enumerate(names)}
-    svg = figures.shares("Weights of the members", x, parts)
-    return Figure({"weights of the members of the mixture through the stream": svg}, "Members by learner and gamma.")
+def _changes(model: OnlineBoostClassifier) -> list[float]:
+    return [float(change.row) for change in model.drift_.changes]
+
+
+def _mixture(run: Run, model: OnlineBoostClassifier) -> list[Section]:
+    """Who decides, and where the stream changed."""
+    groups, marks = model.member_groups_, _changes(model)
+    points = [(n_rows, weights) for n_rows, weights in run.weights.points if len(weights) == len(groups)]
+    sections = []
+    if len(points) > 1 and len(groups) > 1:
+        by_age: dict[str, FloatArray] = {}
+        by_member: dict[str, FloatArray] = {}
+        for number, (name, group) in enumerate(groups.items()):
+            weights = np.array([weights[number] for _, weights in points])
+            by_age[group] = by_age.get(group, 0.0) + weights
+            if group == LONG_LIVED:
+                by_member[name] = weights
+        x = [n_rows for n_rows, _ in points]
+        panels = {
+            "weights of the members by age through the stream": figures.shares("By age", x, by_age, marks=marks),
+            "weights of the long-lived members through the stream": figures.shares(
+                "Long-lived members", x, by_member, marks=marks
+            ),
+        }
+        caption = "Young members know only what came after their birth: where they count, the stream has changed."
+        sections.append(Section("Who decides", [Figure(panels, caption)]))
+    drift = model.drift_
+    if drift.n_changes:
+        rows = [(f"{change.row:,}", f"{change.noticed:,}") for change in drift.changes]
+        caption = f"The latest of {drift.n_changes:,}." if drift.n_changes > len(rows) else ""
+        sections.append(Section("Changes of the stream", [Table(("began at row", "noticed at row"), rows, caption)]))
+    return sections
 
 
 def _account(account: Account) -> list[Part]:

@@ -21,6 +21,7 @@ from ocoboost.threads import run_all
 NO_LABELS: IntArray = np.empty(0, dtype=np.int64)
 NO_WEIGHTS: FloatArray = np.empty(0)
 NO_LABEL = -1
+LONG_LIVED = "long-lived"
 BLENDS = ("slow mixture", *("quick mixture",) * 4, *("pool",) * 3, "probabilities")
 
 
@@ -174,6 +175,15 @@ class Mixture:
         ages = [f"{2**order} to {2 ** (order + 1) - 1} rows old" for order in AGES] if self.ages is not None else []
         windows = [f"nearest of {window} rows" for window in WINDOWS] if self.neighbours is not None else []
         return [*(member.name for member in self.members), *ages, *windows, "last label"]
+
+    def member_groups(self) -> list[str]:
+        """What every member is, roughly: long-lived, of an age, neighbours, or the last label."""
+        ages = []
+        if self.ages is not None:
+            for order in AGES:
+                least = AGES[0] + (order - AGES[0]) // 2 * 2  # two ages make a group
+                ages.append(f"{2**least} to {2 ** (least + 2) - 1} rows old")
+        return [*[LONG_LIVED] * len(self.members), *ages, *["nearest rows"] * self._n_windows, "last label"]
 
     def member_weights(self) -> dict[str, float]:
         """Each member's share in what is voted, by name; the mean counts for all boosters alike."""
