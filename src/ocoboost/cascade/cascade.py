@@ -15,18 +15,19 @@ order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.cascade.answers import Answers
+from ocoboost.cascade.answers import Answers, projected
 from ocoboost.cascade.cells import Cells
 from ocoboost.cascade.contract import Prepared, WeakEnsemble
 from ocoboost.cascade.kernel import grid_for
 from ocoboost.cascade.native import NativeEnsemble
 from ocoboost.cascade.pipeline import learn_pipelined
+from ocoboost.cascade.seat import Seats
 from ocoboost.compiling import announcing_compilation
 from ocoboost.data.schema import Block, Schema, Widths
 
@@ -49,6 +50,10 @@ class Cascade:
     ensemble: WeakEnsemble
     n_jobs: int = 1  # threads, for native ensembles; the results do not depend on it
     tape: Tape | None = None
+    seats: Seats = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self.seats = Seats([self])
 
     @property
     def cascades(self) -> list[Cascade]:
@@ -92,6 +97,26 @@ class Cascade:
         if not answering:
             return Answers.none(len(labels))
         return self.cells.answers(rows, n_classes, np.arange(first_row, first_row + len(labels)))
+
+    def learn_row(
+        self, codes: FloatArray, label: int, weight: float, n_classes: int, row: int, version: int
+    ) -> Answers | None:
+        """``learn`` for one row, from its codes in the schema of that version; None if it has to go the long way."""
+        if self.seats.taken(n_classes, version) is None:
+            return None
+        shares: FloatArray = np.empty((1, n_classes))
+        with announcing_compilation():
+            self.seats.learn(0, codes, label, weight, row, shares[0])
+        return Answers(projected(shares, self.cells.gamma), shares)  # type: ignore[attr-defined]
+
+    def answer_row(self, codes: FloatArray, n_classes: int, n_learned: int, version: int) -> Answers | None:
+        """``answer`` for one row, likewise."""
+        seats = self.seats.taken(n_classes, version)
+        if seats is None:
+            return None
+        shares: FloatArray = np.empty((1, n_classes))
+        seats[0].poll(codes, n_learned, shares[0])
+        return Answers(projected(shares, self.cells.gamma), shares)  # type: ignore[attr-defined]
 
     def learn_by_parts(self, rows: Any, prepared: Prepared, n_classes: int, first_row: int) -> None:
         """Process the block learner by learner, for any ensemble; native ones run the same cells in one kernel."""

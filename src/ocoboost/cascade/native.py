@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
-from ocoboost.arrays import FloatArray
+from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.compiling import kernel
 from ocoboost.data.rows import Row
 from ocoboost.data.schema import Block, Schema, Widths
@@ -120,6 +120,18 @@ class NativeEnsemble(ABC):
     @abstractmethod
     def prepare(self, block: Block, *, learning: bool) -> FloatArray:
         """The rows as a matrix, after growing the learners to hold them."""
+
+    @property
+    def has_places(self) -> bool:
+        """Whether ``places`` says how a row is laid out."""
+        return False
+
+    def places(self) -> tuple[IntArray, IntArray]:
+        """For every place of a row, the column of the schema that it comes from (-1: none), and the category that it
+
+        stands for (-1: the column's number itself).
+        """
+        raise TypeError(f"{self.name} lays rows out in a way of its own")
 
     @abstractmethod
     def scratch(self) -> Any:

@@ -71,6 +71,18 @@ class HoeffdingEnsemble(NativeEnsemble):
         arranged[:, columns.n_numeric + columns.nominal[is_nominal]] = known[:, is_nominal]
         return arranged
 
+    @property
+    def has_places(self) -> bool:
+        return not self.nominal.names
+
+    def places(self) -> tuple[IntArray, IntArray]:
+        columns = self.columns
+        source = np.full(columns.n_numeric + columns.n_nominal, -1, dtype=np.int64)
+        is_numeric, is_nominal = columns.numeric >= 0, columns.nominal >= 0
+        source[columns.numeric[is_numeric]] = np.flatnonzero(is_numeric)
+        source[columns.n_numeric + columns.nominal[is_nominal]] = np.flatnonzero(is_nominal)
+        return source, np.full(source.size, -1, dtype=np.int64)
+
     # -- growing -------------------------------------------------------------------------------------------------
 
     def _grow_columns(self, schema: Schema) -> None:

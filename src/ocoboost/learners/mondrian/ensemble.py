@@ -59,6 +59,13 @@ class MondrianEnsemble(NativeEnsemble):
             places[:, is_code] = np.where(np.isnan(cells), cells, cells == self.codes[is_code])
         return places
 
+    @property
+    def has_places(self) -> bool:
+        return not self.nominal.names
+
+    def places(self) -> tuple[IntArray, IntArray]:
+        return self.columns, self.codes
+
     # -- growing -------------------------------------------------------------------------------------------------
 
     def _grow_places(self, schema: Schema) -> None:

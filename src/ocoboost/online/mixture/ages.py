@@ -90,6 +90,15 @@ class Ages:
 
         return [lambda slot=slot: task(slot) for slot in self.slots]  # type: ignore[misc]
 
+    def begin(self, row: int) -> bool:
+        """Begin the members that are born at a row; returns whether there are any."""
+        if row % 2**LEAST_ORDER:  # nothing is born between
+            return False
+        born = [slot for slot in self.slots if row in births(slot.first_birth, slot.period, row, row + 1)]
+        for slot in born:
+            slot.begin(row)
+        return bool(born)
+
     def answer(self, block: Block, n_classes: int, n_learned: int, answers: FloatArray, awake: IntArray) -> None:
         """What the members answer to a block when so many rows are learned."""
         for slot in self.slots:

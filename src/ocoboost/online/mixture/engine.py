@@ -11,9 +11,11 @@ from ocoboost.arrays import FloatArray, IntArray, checked_count, checked_like
 from ocoboost.cascade.answers import Answers
 from ocoboost.cascade.cascade import Cascade
 from ocoboost.cascade.native import NativeEnsemble
+from ocoboost.cascade.seat import Seats
 from ocoboost.data.schema import Block, Schema, Widths
 from ocoboost.online.mixture import blend, drift
-from ocoboost.online.mixture.ages import AGES, Ages
+from ocoboost.online.mixture.ages import AGES, UNBORN, Ages
+from ocoboost.online.mixture.clock import LEAST_ORDER
 from ocoboost.online.mixture.neighbours import WINDOWS, Neighbours
 from ocoboost.online.mixture.tournament import weigh_voters
 from ocoboost.threads import run_all
@@ -62,6 +64,7 @@ class Mixture:
         self.watch = drift.first_watch(self._n_ages)
         self.n_rows = 0
         self.last_label = NO_LABEL
+        self.seats = Seats(self._all_cascades)
 
     # -- what the members answer -----------------------------------------------------------------------------------
 
@@ -132,6 +135,67 @@ class Mixture:
         self._add_mean(answers)
         self._repeat_labels(np.full(len(block), self.last_label), answers[-1], awake[-1])
         return self._blended(answers, awake, NO_LABELS, NO_WEIGHTS)
+
+    # -- single rows -----------------------------------------------------------------------------------------------
+
+    def learn_row(
+        self, codes: FloatArray, label: int, weight: float, n_classes: int, row: int, version: int
+    ) -> Answers | None:
+        """``learn`` for one row, from its codes in the schema of that version; None if it has to go the long way."""
+        is_remembered = self.neighbours is None or self.neighbours.version == version
+        if not is_remembered or self.seats.taken(n_classes, version) is None:
+            return None
+        answers, awake = self._empty_answers(1, n_classes)
+        seats = self.seats
+        for number in range(len(self.cascades)):
+            seats.learn(number, codes, label, weight, row, answers[number, 0])
+        if self.ages is not None:
+            if self.ages.begin(self.n_rows):
+                seats.taken(n_classes, version)
+            first, shares = len(self.cascades), np.empty(n_classes)
+            for number, slot in enumerate(self.ages.slots, first):
+                if slot.born != UNBORN:
+                    seats.learn(number, codes, label, weight, row, shares)
+                    age = (self.n_rows - slot.born).bit_length() - 1 - LEAST_ORDER
+                    if age >= 0:
+                        answers[first + 1 + age, 0] = shares
+                        awake[first + 1 + age, 0] = 1
+        labels, weights = np.array([label]), np.array([weight])
+        if self.neighbours is not None:
+            _, at_windows = self._places()
+            self.neighbours.ask_codes(codes, labels, weights, answers[at_windows], awake[at_windows])
+        blended = self._finished(answers, awake, labels, weights)
+        self.n_rows += 1
+        self.last_label = label
+        return blended
+
+    def answer_row(self, codes: FloatArray, n_classes: int, n_learned: int, version: int) -> Answers | None:
+        """``answer`` for one row, likewise."""
+        taken = self.seats.taken(n_classes, version)
+        if taken is None:
+            return None
+        answers, awake = self._empty_answers(1, n_classes)
+        first = len(self.cascades)
+        for number in range(first):
+            taken[number].poll(codes, n_learned, answers[number, 0])
+        if self.ages is not None:
+            for number, slot in enumerate(self.ages.slots, first):
+                age = (n_learned - slot.born).bit_length() - 1 - LEAST_ORDER
+                if slot.born != UNBORN and age >= 0 and n_learned - slot.born < slot.period:
+                    taken[number].poll(codes, n_learned, answers[first + 1 + age, 0])
+                    awake[first + 1 + age, 0] = 1
+        if self.neighbours is not None:
+            _, at_windows = self._places()
+            self.neighbours.ask_codes(codes, NO_LABELS, NO_WEIGHTS, answers[at_windows], awake[at_windows])
+        return self._finished(answers, awake, NO_LABELS, NO_WEIGHTS)
+
+    def _finished(self, answers: FloatArray, awake: IntArray, labels: IntArray, weights: FloatArray) -> Answers:
+        """What is made of the members' answers to one row."""
+        self._add_mean(answers)
+        if self.last_label != NO_LABEL:
+            answers[-1, 0, self.last_label] = 1.0
+            awake[-1, 0] = 1
+        return self._blended(answers, awake, labels, weights)
 
     @property
     def _is_native(self) -> bool:

@@ -171,6 +171,15 @@ class Neighbours:
             awake,
         )
 
+    def ask_codes(
+        self, codes: FloatArray, labels: IntArray, weights: FloatArray, answers: FloatArray, awake: IntArray
+    ) -> None:
+        """``ask`` for one row, from its codes, when no column is new."""
+        if self.memory.rows.shape[0] > 0:
+            row = codes[: self.memory.low.size].reshape(1, -1)
+            scale, nearest = self._scratch
+            ask_rows(self.memory, row, labels, weights, scale, nearest, answers, awake)
+
     def _fit(self, schema: Schema) -> None:
         """Make the memory hold the columns of a schema; it follows from these alone how many rows fit."""
         self.version = schema.version
