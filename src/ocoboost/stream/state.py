@@ -103,9 +103,7 @@ class Answered(NamedTuple):
     labels: list[Label | None]  # the most probable ones; None if no label was known
     distributions: FloatArray  # (rows, classes)
     vote_shares: FloatArray  # (rows, classes)
-    probabilities: (
-        FloatArray  # (rows, classes) what ``predict_proba`` says: the distributions, unless a mixture has its own
-    )
+    probabilities: FloatArray  # (rows, classes) the distributions, unless a mixture has better ones
 
     def __len__(self) -> int:
         """The number of rows."""
