@@ -6,7 +6,7 @@ import warnings
 
 from model_files import bits
 from ocoboost.errors import HazardWarning
-from ocoboost.online.mixture import Mixture
+from ocoboost.online.mixture.engine import Mixture
 
 PROBES = [{}, {"a": 0.5}, {"a": -2, "b": 1.0, "c": "red"}, {"c": "violet", "d": 3}]
 
@@ -30,11 +30,16 @@ def _learned(model, probes):
         state.n_rows,
         [state_of_learners(cascade.ensemble) for cascade in state.engine.cascades],
         [{name: array.tobytes() for name, array in c.cells.state().items()} for c in state.engine.cascades],
-        (state.engine.weights.tobytes(), state.engine.n_rows) if isinstance(state.engine, Mixture) else None,
+        state_of_mixture(state.engine) if isinstance(state.engine, Mixture) else None,
         [model.predict_proba_one(x) for x in probes],
         [model.vote_shares_one(x) for x in probes],
         [model.sample_one(x) for x in probes],
     )
+
+
+def state_of_mixture(mixture):
+    """What is known beside the long-lived members: weights, members of every age, neighbours, the last label."""
+    return bits({name: value for name, value in mixture.state().items() if name != "members"})
 
 
 def state_of_learners(ensemble):

@@ -28,8 +28,10 @@ class Answers(NamedTuple):
         """Replace the first row's answer by one given when fewer labels were known; the new labels get 0."""
         n_known = answer.shares.shape[1]
         for array, row in zip(self, answer, strict=True):
-            if array is not None and row is not None:
-                array[0, :n_known], array[0, n_known:] = row[0], 0.0
+            if array is not None:
+                array[0, n_known:] = 0.0
+                if row is not None:
+                    array[0, :n_known] = row[0]
 
     @property
     def labels(self) -> IntArray:

@@ -197,5 +197,3 @@ class Seats:
             before, seat = seat, Seat(self._cascades[number], seat._n_classes)
             seat.resume(before)
             self._seats[number] = seat
-
-

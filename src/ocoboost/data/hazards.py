@@ -80,6 +80,12 @@ class Watch:
         if self._found:
             self._say(owner)
 
+    def plain(self, n_columns: int, n_rows: int) -> None:
+        """Look at a row of numbers that has every known column, and no other."""
+        self._n_strange = 0
+        if n_rows < ROWS:
+            self._see_width(n_columns)
+
     def asking(self, owner: object, rows: Sequence[Row], schema: Schema, n_rows: int) -> None:
         """Look at rows that are to be predicted."""
         if COLUMNS in self._said or len(rows) == 0:

@@ -19,6 +19,7 @@ from ocoboost.data.rows import holds_nan, is_missing
 from ocoboost.errors import InvalidInputError
 
 Label: TypeAlias = Hashable
+PLAIN = {str, int, bool}  # types of labels that are hashable, never missing, and need no conversion
 ENTRY_BYTES = 100  # of a label's entries in a list and a dict, about
 
 
@@ -79,6 +80,10 @@ class Labels:
                     )
                 new[label] = row
         return {row: label for label, row in new.items()}
+
+    def index(self, label: object) -> int | None:
+        """The index of a label of plain type, if it is known."""
+        return self._index.get(label) if type(label) in PLAIN else None  # type: ignore[call-overload]
 
     def indices(self, labels: Sequence[Label]) -> IntArray:
         """The index of each label, -1 for those that are not known."""

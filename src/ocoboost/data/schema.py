@@ -13,6 +13,7 @@ import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +34,7 @@ from ocoboost.errors import InvalidInputError
 NUMBER = "numbers"
 TEXT = "text"
 OWN = -1  # in place of a group of labels: the column itself
+_PLAIN = frozenset({float, int})
 ENTRY_BYTES = 100  # of a dict's entry and what it refers to, about
 
 
@@ -105,6 +107,8 @@ class Schema:
         self.statistics: dict[Hashable, TextCounts] = {}  # of these columns
         self.n_places = n_places  # of a table of statistics
         self.version = 0  # counts what was applied: who has seen this version has seen all
+        self._plain_version = -1  # of the names below
+        self._plain_names: tuple[Hashable, ...] = ()  # of all columns, if they hold nothing but numbers
 
     # -- what is known -------------------------------------------------------------------------------------------------
 
@@ -218,6 +222,25 @@ class Schema:
                 counts.add_group()
                 n_shares += 1
                 self.version += 1
+
+    # -- single rows ---------------------------------------------------------------------------------------------------
+
+    def plain_row(self, x: object) -> FloatArray | None:
+        """A dict of finite numbers, one for every column, as a row of the matrix; None for anything else."""
+        if self._plain_version != self.version:
+            self._plain_version = self.version
+            is_plain = len(self.columns) == len(self.kinds) and set(self.kinds.values()) == {NUMBER}
+            self._plain_names = tuple(self.kinds) if is_plain else ()
+        names = self._plain_names
+        if type(x) is not dict or not names or len(x) != len(names):
+            return None
+        try:
+            values = [x[name] for name in names]
+            if not _PLAIN.issuperset(map(type, values)) or not isfinite(sum(values)):
+                return None
+            return np.array(values, dtype=np.float64)
+        except (KeyError, OverflowError):
+            return None
 
     # -- encoding ------------------------------------------------------------------------------------------------------
 

@@ -16,11 +16,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from ocoboost.arrays import FloatArray
-from ocoboost.data.labels import Label, as_label
+from ocoboost.data.labels import PLAIN, Label, as_label
 from ocoboost.data.rows import CheckedRows, NumberRows, Row, as_row
 from ocoboost.errors import InvalidInputError
-
-PLAIN_LABELS = {str, int, bool}  # hashable, never missing, nothing to convert
 
 
 def read_row(x: object) -> Row:
@@ -123,7 +121,7 @@ def read_labels(y: Any, n_rows: int) -> list[Label]:
         raise InvalidInputError(f"y must be one-dimensional, got shape {y.shape}; select one column.")
     labels = _as_list(y)
     _check_length("y", labels, n_rows)
-    if set(map(type, labels)) <= PLAIN_LABELS:  # checking them one by one would take as long as a single tree learns
+    if set(map(type, labels)) <= PLAIN:  # checking them one by one would take as long as a single tree learns
         return labels
     return [read_label(label, row) for row, label in enumerate(labels)]
 

@@ -1,7 +1,7 @@
 """The classifier that needs no tuning: several boosters and a single learner on the same stream, mixed.
 
 Every member is a cascade of Algorithm 1 that starts its games at the label and pools distributions. What each of them
-offers, and how they are mixed by how well they do, is in ``mixture.py``; which they are, in ``members.py``.
+offers, and how they are mixed by how well they do, is in ``mixture``; which they are, in ``members.py``.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from ocoboost.learners.trees import DEFAULT_SIZE, MAX_SIZE, NativeTrees
 from ocoboost.online.accounting import Accountable
 from ocoboost.online.booster import GAMMA, LearnerBooster
 from ocoboost.online.members import Choice, Choices, choose
-from ocoboost.online.mixture.ages import Ages, slots_for
+from ocoboost.online.mixture.ages import AGES, Ages, slots_for
+from ocoboost.online.mixture.blend import n_bytes_of
 from ocoboost.online.mixture.drift import Drift, drift_of
-from ocoboost.online.mixture.engine import Member, Mixture
-from ocoboost.online.mixture.neighbours import Neighbours
+from ocoboost.online.mixture.engine import Member, Mixture, left_for_members
+from ocoboost.online.mixture.neighbours import WINDOWS, Neighbours
 from ocoboost.randomness import member_seed
 from ocoboost.stream.protocol import n_threads
 from ocoboost.stream.state import SHARE_OF_LEARNERS, State
@@ -36,7 +37,7 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
 
     The members are boosters of Algorithm 1 (Raman & Tewari, 2022) with several learners and gammas, and one learner
     that is not boosted; the mixture's prediction is expected to make few more mistakes than the best of them
-    (`ocoboost.online.mixture.regret_bound`).
+    (`ocoboost.online.mixture.bounds`).
 
     Parameters
     ----------
@@ -124,6 +125,13 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         assert isinstance(mixture, Mixture)
         return drift_of(mixture.watch)
 
+    @property
+    def voters_(self) -> dict[str, float]:
+        """How much each voter is trusted before anything is known, by name: blends of the members, then these."""
+        mixture = self._ready().engine
+        assert isinstance(mixture, Mixture)
+        return mixture.voters()
+
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         from river import tree
@@ -152,7 +160,7 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         labels, seed = self._checked_labels(), self._root_seed()
         gammas = None if self.gammas is None else [float(gamma) for gamma in self.gammas]
         max_size = None if self.max_size is None else float(self.max_size)
-        choices = choose(self._named_learner(), gammas, int(self.budget), max_size)
+        choices = self._choices(gammas, max_size)
         n_jobs = n_threads(self.n_jobs)
         n_tasks = len(choices.long_lived) + len(choices.young)
         spreads = n_tasks >= 3 * n_jobs  # members over threads; else the learners of one member after another
@@ -163,6 +171,17 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         ages = self._ages(choices.young, seed) if choices.young else None
         mixture = Mixture(members, ages, self._neighbours(choices), n_jobs if spreads else 1)
         return State(mixture, labels, seed).limited(max_size)
+
+    def _choices(self, gammas: list[float] | None, max_size: float | None) -> Choices:
+        """The members; what the mixture's own weights take is not theirs."""
+        choices = choose(self._named_learner(), gammas, int(self.budget), None)
+        if max_size is None:
+            return choices
+        n_long, n_ages = len(choices.long_lived) + 1, len(AGES) if choices.young else 0
+        n_windows = 0 if self._named_learner() is not None else len(WINDOWS)
+        own_bytes = n_bytes_of(n_long, n_long + n_ages + n_windows + 1, n_ages)
+        left = left_for_members(max_size * 2**20, own_bytes) / 2**20
+        return choose(self._named_learner(), gammas, int(self.budget), left)
 
     def _neighbours(self, choices: Choices) -> Neighbours | None:
         if self._named_learner() is not None:

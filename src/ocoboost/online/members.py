@@ -86,8 +86,8 @@ class Choices(NamedTuple):
 def choose(learner: Any, gammas: Sequence[float] | None, budget: int, max_size: float | None) -> Choices:
     """The members: boosters and forests of every age that share out the budget, and a single learner beside them.
 
-    ``learner`` None stands for both kinds of native trees, members of every age among them. Where boosting does not pay,
-    the mixture falls back on the single learner. ``max_size`` is shared out by the trees' appetites.
+    ``learner`` None stands for both kinds of native trees, members of every age among them. Where boosting does not
+    pay, the mixture falls back on the single learner. ``max_size`` is shared out by the trees' appetites.
     """
     young: list[Choice] = []
     if learner is None:
@@ -113,5 +113,5 @@ def choose(learner: Any, gammas: Sequence[float] | None, budget: int, max_size: 
 
 
 def young_appetite(order: int) -> float:
-    """How much memory a tree makes use of that lives for 2**(order + 1) rows: it has no more than twice as many nodes."""
+    """How much memory a tree makes use of that lives for 2**(order + 1) rows, and so has at most twice as many nodes."""
     return float(MondrianTrees.appetite) * max(2.0 ** (order - MOST_ORDER), 1 / 16) / 2.0

@@ -91,6 +91,8 @@ class StreamClassifier(base.MiniBatchClassifier):
 
     def learn_one(self, x: dict[Any, Any], y: Any, *, w: float = 1.0) -> None:
         """Learn one row with label ``y`` and weight ``w``."""
+        if w == 1.0 and self._learn_plain(x, y):
+            return
         with _Naming(self):
             rows, labels, weights = [tables.read_row(x)], [tables.read_label(y)], tables.read_weights(w, 1)
         self._learn(rows, labels, weights, answering=False)
@@ -286,6 +288,23 @@ class StreamClassifier(base.MiniBatchClassifier):
             state, plan = self._plan(rows, labels, weights)
             return list(state.learn(rows, labels, weights, plan, answering=answering))
 
+    def _learn_plain(self, x: object, y: object) -> bool:
+        """Learn a dict of numbers with a known label, if it may take the short way."""
+        state = self._state
+        if state is None:
+            return False
+        with self._turns.learning(self):
+            self._turns.check_alone(self)
+            codes, label = state.schema.plain_row(x), state.labels.index(y)
+            if codes is None or label is None:
+                return False
+            n_rows = state.n_rows
+            if not state.learn_row(codes, label, 1.0):
+                return False
+            self._watch.parameters(self)
+            self._watch.plain(codes.size, n_rows)
+        return True
+
     def _advancing(self, run: Iterator[Answered]) -> Iterator[Answered]:
         """Learn block by block, as the iterator is advanced."""
         while True:
@@ -313,6 +332,14 @@ class StreamClassifier(base.MiniBatchClassifier):
             return list(state.labels.known), answer(state.answer(rows))
 
     def _ask_one(self, x: Any, answer: Callable[[Answers], Any]) -> tuple[list[Label], Any]:
+        state = self._state
+        if state is not None:
+            with self._turns.asking(self):
+                codes = state.schema.plain_row(x)
+                answers = None if codes is None else state.answer_row(codes)
+                if answers is not None:
+                    self._watch.plain(len(x), self.n_rows_)
+                    return list(state.labels.known), answer(answers)[0]
         with _Naming(self):
             row = tables.read_row(x)
         known, answers = self._ask([row], answer)

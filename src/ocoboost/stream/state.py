@@ -59,6 +59,14 @@ class Engine(Protocol):
     def least_size(self, widths: Widths, n_classes: int, max_bytes: float) -> float:
         """The least limit on the whole model that leaves its parts enough to work, if they divide it as they do now."""
 
+    def learn_row(
+        self, codes: FloatArray, label: int, weight: float, n_classes: int, row: int, version: int
+    ) -> Answers | None:
+        """``learn`` for one row, from its codes in the schema of that version; None if it has to go the long way."""
+
+    def answer_row(self, codes: FloatArray, n_classes: int, n_learned: int, version: int) -> Answers | None:
+        """``answer`` for one row, likewise."""
+
     def settings(self) -> list[dict[str, Any]]:
         """What every cascade was told; engines with equal settings learn alike."""
 
@@ -103,9 +111,7 @@ class Answered(NamedTuple):
     labels: list[Label | None]  # the most probable ones; None if no label was known
     distributions: FloatArray  # (rows, classes)
     vote_shares: FloatArray  # (rows, classes)
-    probabilities: (
-        FloatArray  # (rows, classes) what ``predict_proba`` says: the distributions, unless a mixture has its own
-    )
+    probabilities: FloatArray  # (rows, classes) the distributions, unless a mixture has better ones
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -250,6 +256,20 @@ class State:
             chances = answers.distributions[np.arange(len(indices)), indices] if is_mixed else None
             record.add(self.n_rows, n_classes, block.codes, indices, weights, chances)
         return answers
+
+    def learn_row(self, codes: FloatArray, label: int, weight: float) -> bool:
+        """Learn one row of known columns and label, if it may take the short way."""
+        if self.broken or self.record is not None:
+            return False
+        self.broken = f"learning was interrupted at row {self.n_rows}"
+        known = self.engine.learn_row(codes, label, weight, len(self.labels), self.n_rows, self.schema.version)
+        self.n_rows += known is not None
+        self.broken = ""
+        return known is not None
+
+    def answer_row(self, codes: FloatArray) -> Answers | None:
+        """What is said to one row of known columns, if it may take the short way."""
+        return self.engine.answer_row(codes, len(self.labels), self.n_rows, self.schema.version)
 
     def answer(self, rows: Sequence[Row]) -> Answers:
         """What is said to rows that were checked."""

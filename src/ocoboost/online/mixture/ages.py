@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ocoboost.arrays import FloatArray, IntArray, checked_count
+from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade.cascade import Cascade
 from ocoboost.data.schema import Block, Schema
 from ocoboost.online.mixture.clock import LEAST_ORDER, births
@@ -121,7 +121,7 @@ class Ages:
     def restore(self, saved: list[dict[str, Any]], schema: Schema, n_classes: int, n_rows: int) -> None:
         for slot, member in zip(self.slots, saved, strict=True):
             born = last_birth(slot, n_rows)
-            if member["born"] != born or (born != UNBORN and checked_count(born, "row of birth") >= n_rows):
+            if type(member["born"]) is not int or member["born"] != born:
                 raise ValueError(f"invalid row of birth: {member['born']!r}")
             if born != UNBORN:
                 slot.begin(born)

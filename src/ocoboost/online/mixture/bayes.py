@@ -16,9 +16,7 @@ from ocoboost.compiling import kernel
 from ocoboost.online.mixture import pools, quick
 
 SHARE = 0.005
-LEAST = (
-    1e-4  # of every expert's answer is spread over all labels: the probability of a label is at least that / classes
-)
+LEAST = 1e-4  # of every expert's answer is spread over all labels: no label has less than that / classes
 QUICK_FLOOR = 0.02  # mixtures of near-modes are as good as certain: spread so much of their answers first
 
 # Which blend an expert tempers, in the order of ``blend``, and its inverse temperature. The last expert is uniform.

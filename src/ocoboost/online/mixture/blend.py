@@ -20,6 +20,7 @@ N_BLENDS = bayes.N_BLENDS + 1
 # chosen on the streams of benchmarks/portfolio.py and benchmarks/streams.py.
 SLOW_PRIOR = 0.5
 MEMBERS_PRIOR = 0.1
+LEAST_SHARE = 1e-25  # what is shared out leaves every expert more than that, after any number of rows
 
 
 class Plan(NamedTuple):
@@ -85,6 +86,12 @@ def first_weights(plan: Plan, mean: int) -> Weights:
         travelled=np.zeros((tournament.N_COPIES, n_voters)),
         heaviest=np.zeros(1),
     )
+
+
+def n_bytes_of(n_slow: int, n_members: int, n_ages: int) -> int:
+    """Memory of all that is learned about so many members: those in the slow mixture, all, and the ages among them."""
+    weights = first_weights(plan_for([1.0] * n_members, n_slow, n_ages), mean=0)
+    return sum(array.nbytes for array in (*weights, *drift.first_watch(n_ages)))
 
 
 def make_scratch(plan: Plan, n_classes: int) -> Scratch:
@@ -233,23 +240,27 @@ def _learn(
 @kernel(error_model="numpy")
 def agree(probabilities: FloatArray, label: int) -> None:
     """Raise a label strictly above the rest at the least cost: those above it are brought level with it."""
-    level, n_level = 0.0, 0
-    while True:  # the level is the mean of the label and of all that lie above the level
+    is_mode = True
+    for j in range(probabilities.size):
+        if j != label and probabilities[j] >= probabilities[label]:
+            is_mode = False
+    if is_mode:
+        return
+    level = probabilities[label]
+    while True:  # up to the mean of the label and of all that lie above the level; it only rises, so this ends
         total, n_above = probabilities[label], 1
         for j in range(probabilities.size):
-            if j != label and (probabilities[j] > level if n_level > 0 else probabilities[j] >= probabilities[label]):
+            if j != label and probabilities[j] > level:
                 total += probabilities[j]
                 n_above += 1
-        if n_above == n_level:
+        if total / n_above <= level:
             break
-        level, n_level = total / n_above, n_above
-    if n_level == 1:
-        return
-    excess = 1e-9 * level  # far below what anybody measures, and far above rounding
+        level = total / n_above
+    most = level - 1e-9 * level  # far below what anybody measures, and far above rounding
     for j in range(probabilities.size):
-        if j != label and probabilities[j] > level - excess:
-            probabilities[j] = level - excess
-    probabilities[label] = level + excess * (n_level - 1)
+        if j != label and probabilities[j] > most:
+            probabilities[label] += probabilities[j] - most
+            probabilities[j] = most
 
 
 @kernel(error_model="numpy")
@@ -288,7 +299,7 @@ def blend_rows(
 def check(weights: Weights) -> None:
     """Raise ``ValueError`` for weights that cannot have been learned."""
     for shares in (weights.slow, *weights.quick, weights.bayes):
-        if np.any(shares < 0.0) or abs(shares.sum() - 1.0) > 1e-6:
+        if np.any(shares < LEAST_SHARE) or abs(shares.sum() - 1.0) > 1e-6:
             raise ValueError("invalid weights of the mixture: not a distribution")
     if np.any(np.abs(weights.pools) > 1e6):
         raise ValueError("invalid weights of the mixture: pools")

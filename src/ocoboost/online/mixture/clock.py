@@ -1,10 +1,10 @@
 """The geometric clock: at which rows something is born, and how long it lives.
 
-What has order j is born at every odd multiple of 2**j and lives for 2**(j + 1) rows, until the next of its order is born.
-So one of every order is alive at any row, and for every i there is exactly one whose age is in [2**i, 2**(i + 1)): born
-at the multiple of 2**i in that range, whatever its own order. Where orders end, everything at multiples of the last
-2**j belongs to that order, and two of it are alive. These are the geometric covering intervals of Daniely, Gonen &
-Shalev-Shwartz (2015), each continued by the one after it.
+What has order j is born at every odd multiple of 2**j and lives for 2**(j + 1) rows, until the next of its order is
+born. So one of every order is alive at any row, and for every i there is exactly one whose age is in
+[2**i, 2**(i + 1)): born at the multiple of 2**i in that range, whatever its own order. Where orders end, everything at
+multiples of the last 2**j belongs to that order, and two of it are alive. These are the geometric covering intervals of
+Daniely, Gonen & Shalev-Shwartz (2015), each continued by the one after it.
 """
 
 from __future__ import annotations

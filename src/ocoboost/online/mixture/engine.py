@@ -13,18 +13,33 @@ from ocoboost.cascade.cascade import Cascade
 from ocoboost.cascade.native import NativeEnsemble
 from ocoboost.cascade.seat import Seats
 from ocoboost.data.schema import Block, Schema, Widths
-from ocoboost.online.mixture import blend, drift
+from ocoboost.online.mixture import blend, drift, pools, quick
 from ocoboost.online.mixture.ages import AGES, UNBORN, Ages
 from ocoboost.online.mixture.clock import LEAST_ORDER
 from ocoboost.online.mixture.neighbours import WINDOWS, Neighbours
 from ocoboost.online.mixture.tournament import weigh_voters
+from ocoboost.stream.state import SHARE_OF_LEARNERS
 from ocoboost.threads import run_all
 
 NO_LABELS: IntArray = np.empty(0, dtype=np.int64)
 NO_WEIGHTS: FloatArray = np.empty(0)
 NO_LABEL = -1
 LONG_LIVED = "long-lived"
-BLENDS = ("slow mixture", *("quick mixture",) * 4, *("pool",) * 3, "probabilities")
+BLENDS = (
+    "slow mixture",
+    *(f"quick mixture, {factor:g} times the rate, share {share:g}" for factor, share in quick.PACES),
+    *(f"pool, step {step:g}" for step in pools.STEPS),
+    "probabilities",
+)
+
+
+def left_for_members(max_bytes: float, own_bytes: int) -> float:
+    """The limit that members divide among them, where the mixture's own weights take so much of the learners' share.
+
+    >>> left_for_members(100_000.0, 14_000)
+    84000.0
+    """
+    return max(max_bytes - own_bytes / SHARE_OF_LEARNERS, 1e-6 * max_bytes)  # never 0: what is missing can be told
 
 
 class Member(NamedTuple):
@@ -163,7 +178,7 @@ class Mixture:
         labels, weights = np.array([label]), np.array([weight])
         if self.neighbours is not None:
             _, at_windows = self._places()
-            self.neighbours.ask_codes(codes, labels, weights, answers[at_windows], awake[at_windows])
+            self.neighbours.ask_codes(codes.reshape(1, -1), labels, weights, answers[at_windows], awake[at_windows])
         blended = self._finished(answers, awake, labels, weights)
         self.n_rows += 1
         self.last_label = label
@@ -186,7 +201,9 @@ class Mixture:
                     awake[first + 1 + age, 0] = 1
         if self.neighbours is not None:
             _, at_windows = self._places()
-            self.neighbours.ask_codes(codes, NO_LABELS, NO_WEIGHTS, answers[at_windows], awake[at_windows])
+            self.neighbours.ask_codes(
+                codes.reshape(1, -1), NO_LABELS, NO_WEIGHTS, answers[at_windows], awake[at_windows]
+            )
         return self._finished(answers, awake, NO_LABELS, NO_WEIGHTS)
 
     def _finished(self, answers: FloatArray, awake: IntArray, labels: IntArray, weights: FloatArray) -> Answers:
@@ -249,6 +266,12 @@ class Mixture:
                 ages.append(f"{2**least} to {2 ** (least + 2) - 1} rows old")
         return [*[LONG_LIVED] * len(self.members), *ages, *["nearest rows"] * self._n_windows, "last label"]
 
+    def voters(self) -> dict[str, float]:
+        """The priors of all that vote, by name: blends, then members, the boosters' mean among them."""
+        long_lived, others = self.member_names()[: len(self.members)], self.member_names()[len(self.members) :]
+        names = [*BLENDS, *long_lived, "mean of the boosters", *others]
+        return dict(zip(names, self.plan.prior.tolist(), strict=True))
+
     def member_weights(self) -> dict[str, float]:
         """Each member's share in what is voted, by name; the mean counts for all boosters alike."""
         plan, weights = self.plan, self.weights
@@ -293,12 +316,18 @@ class Mixture:
         sizes = [cascade.n_bytes for cascade in self._all_cascades]
         if any(size is None for size in sizes):
             return None
-        own = sum(array.nbytes for array in (*self.weights, *self.watch))
         remembered = 0 if self.neighbours is None else self.neighbours.n_bytes
-        return sum(size for size in sizes if size is not None) + own + remembered
+        return sum(size for size in sizes if size is not None) + self._own_bytes + remembered
+
+    @property
+    def _own_bytes(self) -> int:
+        """Memory of the weights and of the watch for changes."""
+        return sum(array.nbytes for array in (*self.weights, *self.watch))
 
     def least_size(self, widths: Widths, n_classes: int, max_bytes: float) -> float:
-        return max(cascade.least_size(widths, n_classes, max_bytes) for cascade in self._all_cascades)
+        left = left_for_members(max_bytes, self._own_bytes)
+        least = max(cascade.least_size(widths, n_classes, left) for cascade in self._all_cascades)
+        return least + self._own_bytes / SHARE_OF_LEARNERS if least > 0.0 else 0.0  # 0: nobody limits the learners
 
     def settings(self) -> list[dict[str, Any]]:
         told = [settings for cascade in self.cascades for settings in cascade.settings()]
@@ -324,7 +353,8 @@ class Mixture:
         blend.check(self.weights)
         drift.check(self.watch, self.n_rows)
         last_label = saved["last_label"]
-        if type(last_label) is not int or not NO_LABEL <= last_label < n_classes:
+        least = NO_LABEL if self.n_rows == 0 else 0
+        if type(last_label) is not int or not least <= last_label < (n_classes if self.n_rows else 0):
             raise ValueError(f"invalid last label: {last_label!r}")
         self.last_label = last_label
         for cascade, member in zip(self.cascades, saved["members"], strict=True):

@@ -88,18 +88,21 @@ def _square_distance(memory: Memory, row: int, x: FloatArray, scale: FloatArray,
 
 @kernel(error_model="numpy")
 def _take_votes(memory: Memory, nearest: FloatArray, out: FloatArray) -> None:
-    """The shares of the labels of the nearest rows."""
-    total = 0.0
+    """The shares of the labels of the nearest rows, whose weights count relative to the heaviest: any may be huge."""
+    heaviest, total = 0.0, 0.0
+    for place in range(nearest.shape[1]):
+        if nearest[0, place] < np.inf:
+            heaviest = max(heaviest, memory.weights[int(nearest[1, place])])
     for j in range(out.size):
         out[j] = 0.0
     for place in range(nearest.shape[1]):
         if nearest[0, place] < np.inf:
             row = int(nearest[1, place])
-            weight = memory.weights[row] / (math.sqrt(nearest[0, place]) + _CLOSEST)
+            weight = memory.weights[row] / heaviest / (math.sqrt(nearest[0, place]) + _CLOSEST)
             out[memory.labels[row]] += weight
             total += weight
     for j in range(out.size):
-        out[j] = out[j] / total if 0.0 < total < np.inf else 1.0 / out.size
+        out[j] = out[j] / total if total > 0.0 else 1.0 / out.size
 
 
 @kernel(error_model="numpy")
@@ -157,34 +160,25 @@ class Neighbours:
         """Answer every row of a block; with labels, keep each row after it was answered."""
         if labels.size > 0 and self.version != block.schema.version:
             self._fit(block.schema)
-        if self.memory.rows.shape[0] == 0:
-            return
-        rows = np.ascontiguousarray(block.codes[:, : self.memory.low.size])
-        ask_rows(
-            self.memory,
-            rows,
-            labels,
-            weights,
-            np.empty(rows.shape[1]),
-            np.empty((2, N_NEAREST)),
-            answers,
-            awake,
-        )
+        self.ask_codes(block.codes, labels, weights, answers, awake)
 
     def ask_codes(
         self, codes: FloatArray, labels: IntArray, weights: FloatArray, answers: FloatArray, awake: IntArray
     ) -> None:
-        """``ask`` for one row, from its codes, when no column is new."""
+        """``ask``, for rows as codes, when no column is new."""
+        n_columns = self.memory.low.size
         if self.memory.rows.shape[0] > 0:
-            row = codes[: self.memory.low.size].reshape(1, -1)
-            scale, nearest = self._scratch
-            ask_rows(self.memory, row, labels, weights, scale, nearest, answers, awake)
+            rows = codes if codes.shape[1] == n_columns else np.ascontiguousarray(codes[:, :n_columns])
+            scale, nearest = np.empty(n_columns), np.empty((2, N_NEAREST))
+            ask_rows(self.memory, rows, labels, weights, scale, nearest, answers, awake)
 
     def _fit(self, schema: Schema) -> None:
         """Make the memory hold the columns of a schema; it follows from these alone how many rows fit."""
         self.version = schema.version
-        old = self.memory
-        new = _empty(self._capacity(len(schema.columns)), _text_columns(schema))
+        old, new = self.memory, self._made_for(_text_columns(schema))
+        if new.rows.shape[0] == 0:
+            self.memory = new
+            return
         n_old, n_held = old.low.size, min(int(old.counts[0]), new.rows.shape[0])
         latest = (int(old.counts[1]) - n_held + np.arange(n_held)) % max(1, old.rows.shape[0])
         new.rows[:n_held, :n_old] = old.rows[latest]
@@ -194,11 +188,13 @@ class Neighbours:
         new.counts[:] = n_held, n_held % max(1, new.rows.shape[0])
         self.memory = new
 
-    def _capacity(self, n_columns: int) -> int:
-        if self.max_bytes is None:
-            return WINDOWS[-1]
-        affordable = (self.max_bytes - 24 * n_columns - 16) // (8 * (n_columns + 2))
-        return int(min(WINDOWS[-1], max(0, affordable)))
+    def _made_for(self, is_text: IntArray) -> Memory:
+        """An empty memory for these columns; for none, and no rows, if there is too little memory for one row."""
+        n_columns = is_text.size
+        capacity = float(WINDOWS[-1])
+        if self.max_bytes is not None:
+            capacity = min(capacity, (self.max_bytes - 24 * n_columns - 16) // (8 * (n_columns + 2)))
+        return _empty(int(capacity), is_text) if capacity > 0 and n_columns > 0 else _empty(0, is_text[:0])
 
     def state(self) -> dict[str, Any]:
         """The rows held, oldest first, and the ranges of the columns."""
@@ -213,11 +209,14 @@ class Neighbours:
         low, high, rows = (_floats(saved[name], n) for name, n in (("low", 1), ("high", 1), ("rows", 2)))
         labels, weights = saved["labels"], _floats(saved["weights"], 1)
         n_columns, n_held = len(low), len(rows)
-        if version > schema.version or n_columns > len(schema.columns) or len(high) != n_columns:
+        is_text = _text_columns(schema)
+        if version > schema.version or n_columns > len(is_text) or len(high) != n_columns:
             raise ValueError("invalid columns of the neighbours")
-        if version == schema.version and n_columns != len(schema.columns) and n_held > 0:
+        if version == schema.version and n_columns != self._made_for(is_text).low.size:
             raise ValueError("invalid columns of the neighbours")
-        memory = _empty(self._capacity(n_columns) if n_columns else 0, _text_columns(schema)[:n_columns])
+        memory = self._made_for(is_text[:n_columns])
+        if memory.low.size != n_columns:
+            raise ValueError("invalid columns of the neighbours")
         if rows.shape != (n_held, n_columns) or len(weights) != n_held or n_held > memory.rows.shape[0]:
             raise ValueError("invalid rows of the neighbours")
         if not isinstance(labels, np.ndarray) or labels.dtype != np.int64 or labels.shape != (n_held,):

@@ -1,9 +1,9 @@
 """Weighted products of the members' answers, whose weights follow the gradient of the log loss.
 
 A pool answers softmax(sum of w_m log p_m) over the members that are awake. Its log loss is convex in w, so online
-gradient descent with step s has regret |w* - w|^2 / (2 s) + s / 2 * (sum of squared gradients) against every w*. Unlike a
-mixture, a product may be better than the best of its members: it can sharpen them, weigh evidence that they share, and
-count a member against a label. Pools differ in their step.
+gradient descent with step s has regret |w* - w|^2 / (2 s) + s / 2 * (sum of squared gradients) against every w*. Unlike
+a mixture, a product may be better than the best of its members: it can sharpen them, weigh evidence that they share,
+and count a member against a label. Pools differ in their step.
 """
 
 from __future__ import annotations

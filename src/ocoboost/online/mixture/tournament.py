@@ -1,10 +1,10 @@
 """Which votes to follow: AdaNormalHedge (Luo & Schapire, 2015) on the geometric clock.
 
-A voter is a member or a blend, and its vote is the label that it finds most probable. The tournament's distribution D is
-the weighted share of the votes, so its loss 1 - D[y] is the weighted mean of the voters' mistakes. Every voter has several
-copies: one that lives as long as the stream, and one of every order of the clock, which starts anew when it is born. A
-copy's weight depends on its regret R, by how much it has done better than D since its birth, and on C, how much the two
-differed:
+A voter is a member or a blend, and its vote is the label that it finds most probable. The tournament's distribution D
+is the weighted share of the votes, so its loss 1 - D[y] is the weighted mean of the voters' mistakes. Every voter has
+several copies: one that lives as long as the stream, and one of every order of the clock, which starts anew when it is
+born. A copy's weight depends on its regret R, by how much it has done better than D since its birth, and on C, how much
+the two differed:
 
     w = (exp([R + 1]+^2 / (3 (C + 1))) - exp([R - 1]+^2 / (3 (C + 1)))) / 2
 
@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import math
 
-from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.arrays import MOST_ROWS, FloatArray, IntArray
 from ocoboost.compiling import kernel
 from ocoboost.online.mixture.clock import LEAST_ORDER, is_birth, n_orders
 
-MOST_ORDERS = 48
+MOST_ORDERS = MOST_ROWS.bit_length() - LEAST_ORDER
 N_COPIES = 1 + MOST_ORDERS  # the first one is never born again
 WHOLE_PRIOR = 0.5  # of the copies that live as long as the stream
 ORDER_PRIOR = 0.05  # of those of one order
