@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from ocoboost import MondrianTrees, OnlineAgnosticBoostClassifier
 from ocoboost.bench import datasets
 from ocoboost.data.schema import Block, Schema
 from ocoboost.data.tables import read_rows
+from ocoboost.learners.mondrian import kernels
 
 
 def stream(n_rows=300, seed=0, n_classes=3, missing=0.0):
@@ -86,6 +88,43 @@ def test_soft_labels_are_the_twins():
         if taught.sum() > 0.0:
             twin.learn(x, {c: weight for c, weight in enumerate(taught) if weight > 0.0}, range(4))
     assert twin.n_nodes == ensemble.trees.n_nodes[0] > 20
+
+
+unit = st.floats(0.0, 1.0, exclude_max=True)
+
+
+@given(time=st.floats(0.0, 1e6), later=st.floats(0.0, 10.0), draw=unit, outside=st.floats(1e-9, 1e3))
+def test_cuts_are_in_time_or_not_by_the_logarithm(time, later, draw, outside):
+    node, child = SimpleNamespace(time=time), SimpleNamespace(time=time + later)
+    time_of_cut = getattr(kernels._time_of_cut, "py_func", kernels._time_of_cut)
+    expected = time - math.log1p(-draw) / outside
+    assert time_of_cut(node, child, True, draw, outside) == expected
+    assert time_of_cut(node, child, False, draw, outside) == (expected if expected < child.time else -1.0)
+
+
+def test_what_the_weights_of_prunings_leave_out_is_rounded_away():
+    assert math.exp(-kernels._VANISHED) == 0.0
+    assert 1.0 + math.exp(-kernels._NEGLIGIBLE) == 1.0
+    assert math.log(0.5 * 1.0) == kernels._LOG_HALF
+
+
+def test_growing_keeps_every_bit():
+    ensemble = MondrianTrees(seed=3).make_ensemble(3, seed=3)
+    rows = [x for x, _ in stream(80, missing=0.1)]
+    schema = Schema()
+    for additions in schema.plan(read_rows(rows)).values():
+        schema.apply(additions, n_classes=2)
+    block = ensemble.prepare(Block(read_rows(rows), schema), learning=True)
+    weights = np.eye(3)[np.arange(len(rows)) % 3]
+    for learner in range(3):
+        ensemble.vote_and_learn(learner, block, weights, np.empty_like(weights))
+    before = ensemble.trees
+    ensemble.grow()
+    assert ensemble.trees.nodes.shape[1] > before.nodes.shape[1]
+    for learner, n_nodes in enumerate(before.n_nodes):
+        for name in ("nodes", "class_weight", "boxes"):
+            kept, grown = (getattr(trees, name)[learner, :n_nodes].tobytes() for trees in (before, ensemble.trees))
+            assert kept == grown, name
 
 
 def test_ten_trees_are_as_accurate_as_rivers_forest():

@@ -20,6 +20,8 @@ from ocoboost.learners.mondrian.state import NUMBER
 from ocoboost.learners.nominal import NUMBERS, NominalNumbers, codes_of_columns
 from ocoboost.learners.sizes import rounded_up
 
+FEWEST_NODES = 32  # of a tree that has begun to grow
+
 
 class MondrianEnsemble(NativeEnsemble):
     """N Mondrian trees side by side."""
@@ -97,7 +99,7 @@ class MondrianEnsemble(NativeEnsemble):
 
     def grow(self) -> None:
         """Double the nodes of every tree, within the limit."""
-        self._resize(n_nodes=min(2 * (self.trees.nodes.shape[1] + 2), self.rules.max_nodes))
+        self._resize(n_nodes=min(max(2 * (self.trees.nodes.shape[1] + 2), FEWEST_NODES), self.rules.max_nodes))
 
     def limit(self, n_classes: int = 0) -> None:
         """Set the most nodes that a tree may have, which follows from its columns, categories and classes."""
@@ -113,13 +115,10 @@ class MondrianEnsemble(NativeEnsemble):
         self.limit(n_classes)
         n_nodes = min(max(n_nodes, old.nodes.shape[1]), self.rules.max_nodes)
         new = _zeros(len(old.n_nodes), n_nodes, n_classes, self.columns.size)
-        if int(old.n_nodes.max()) <= n_nodes:
-            for grown, kept in zip(new, old, strict=True):
-                common = tuple(slice(min(sizes)) for sizes in zip(grown.shape, kept.shape, strict=True))
-                grown[common] = kept[common]
-        else:
-            for learner in range(len(old.n_nodes)):
-                prune(old, learner, n_nodes, new)
+        copy = _copy if int(old.n_nodes.max()) <= n_nodes else prune
+        for learner in range(len(old.n_nodes)):
+            copy(old, learner, n_nodes, new)
+        new.boxes[..., old.scale.shape[1] :] = np.nan  # no node has seen a new column
         self.trees = new
 
     def least_bytes(self, widths: Widths, n_classes: int) -> int:
@@ -171,17 +170,29 @@ class MondrianEnsemble(NativeEnsemble):
 
 
 def _zeros(n_learners: int, n_nodes: int, n_classes: int, n_columns: int) -> layout.Trees:
-    """Arrays without nodes, boxes without values."""
+    """Arrays without nodes. Memory that is all zeros costs nothing before it is written to."""
     nodes = np.zeros((n_learners, n_nodes), dtype=layout.NODE)
     return layout.Trees(
         n_nodes=np.zeros(n_learners, dtype=np.int64),
         n_taught=np.zeros(n_learners, dtype=np.int64),
         nodes=nodes if IS_COMPILED else nodes.view(np.recarray),  # uncompiled, only these have fields as attributes
         class_weight=np.zeros((n_learners, n_nodes, n_classes)),
-        boxes=np.full((n_learners, n_nodes, 2, n_columns), np.nan),
+        boxes=np.zeros((n_learners, n_nodes, 2, n_columns)),
         scale=np.ones((n_learners, n_columns)),
         has_gaps=np.ones(n_learners, dtype=np.int64),
     )
+
+
+def _copy(old: layout.Trees, learner: int, most: int, new: layout.Trees) -> None:
+    """Copy the nodes that a tree has into arrays that are at least as large."""
+    n_nodes, n_classes, n_columns = old.n_nodes[learner], old.class_weight.shape[2], old.scale.shape[1]
+    new.n_nodes[learner] = n_nodes
+    new.n_taught[learner] = old.n_taught[learner]
+    new.has_gaps[learner] = old.has_gaps[learner]
+    new.nodes[learner, :n_nodes] = old.nodes[learner, :n_nodes]
+    new.class_weight[learner, :n_nodes, :n_classes] = old.class_weight[learner, :n_nodes]
+    new.boxes[learner, :n_nodes, :, :n_columns] = old.boxes[learner, :n_nodes]
+    new.scale[learner, :n_columns] = old.scale[learner]
 
 
 def _empty_trees(n_learners: int) -> layout.Trees:

@@ -14,13 +14,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ocoboost.arrays import FloatArray
+from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.compiling import kernel
+from ocoboost.learners.mondrian.boxes import distance_to_box, enclose, is_inside_box, measure
 from ocoboost.learners.mondrian.layout import HIGH, LEAF, LOW, Forest, Rules, Scratch, Trees
 from ocoboost.randomness import MONDRIAN, uniform
 
-_FURTHEST = 1e150  # distances are cut here, so that their sums stay finite
 _SMALLEST = 1e-300  # shares are cut here, so that their logarithms stay finite
+_ROUNDED_DOWN = 1.0 - 1e-12  # makes up for the rounding of a logarithm
+_VANISHED = 746.0  # exp(-746) is zero
+_NEGLIGIBLE = 37.0  # 1 + exp(-37) is 1
+_LOG_HALF = math.log(0.5)
 
 
 _kernel = kernel(error_model="numpy")
@@ -35,100 +39,84 @@ def is_full(forest: Forest, tree: int, scratch: Scratch) -> bool:
 
 
 @_inlined
-def _next_node(nodes: Any, tree: int, node: int, x: FloatArray) -> int:
+def _next_node(nodes: Any, node: int, x: FloatArray) -> int:
     """The child that a row goes to; a missing value follows the heavier branch."""
-    value = x[nodes[tree, node].feature]
-    left, right = int(nodes[tree, node].left), int(nodes[tree, node].right)
-    if value <= nodes[tree, node].threshold:
+    value = x[nodes[node].feature]
+    left, right = int(nodes[node].left), int(nodes[node].right)
+    if value <= nodes[node].threshold:
         return left
-    if value == value or nodes[tree, right].total > nodes[tree, left].total:
+    if value == value or nodes[right].total > nodes[left].total:
         return right
     return left
 
 
 @_inlined
-def _predict(
-    nodes: Any, class_weight: FloatArray, tree: int, node: int, rules: Rules, n_classes: int, shares: FloatArray
-) -> None:
+def _predict(nodes: Any, class_weight: FloatArray, node: int, rules: Rules, n_classes: int, shares: FloatArray) -> None:
     """Turn what the parent predicts into what a node predicts."""
     if node == 0 or rules.smoothing == 0.0:
-        inverse = 1.0 / (nodes[tree, node].total + rules.dirichlet * n_classes)
+        inverse = 1.0 / (nodes[node].total + rules.dirichlet * n_classes)
         for c in range(n_classes):
-            shares[c] = (class_weight[tree, node, c] + rules.dirichlet) * inverse
+            shares[c] = (class_weight[node, c] + rules.dirichlet) * inverse
     else:
-        inverse = 1.0 / (nodes[tree, node].total + rules.smoothing)
+        inverse = 1.0 / (nodes[node].total + rules.smoothing)
         for c in range(n_classes):
-            shares[c] = (class_weight[tree, node, c] + rules.smoothing * shares[c]) * inverse
+            shares[c] = (class_weight[node, c] + rules.smoothing * shares[c]) * inverse
 
 
 @_kernel
 def vote_row(forest: Forest, tree: int, x: FloatArray, scratch: Scratch, n_classes: int, out: FloatArray) -> None:
     """Vote on one row: the mean over all prunings of the class shares at the leaf that the row falls into."""
-    nodes, class_weight, rules = forest.trees.nodes, forest.trees.class_weight, forest.rules
-    shares = scratch.shares
-    left_over = 1.0  # weight of the prunings that go deeper
-    node = 0
     for c in range(n_classes):
         out[c] = 0.0
+    _vote_below(
+        forest.trees.nodes[tree],
+        forest.trees.class_weight[tree],
+        0,
+        1.0,
+        x,
+        forest.rules,
+        scratch.shares,
+        n_classes,
+        out,
+    )
+
+
+@_inlined
+def _vote_below(
+    nodes: Any,
+    class_weight: FloatArray,
+    node: int,
+    left_over: float,
+    x: FloatArray,
+    rules: Rules,
+    shares: FloatArray,
+    n_classes: int,
+    out: FloatArray,
+) -> None:
+    """Add the votes of a node and all below it; ``left_over`` is the weight of the prunings that reach it."""
     while True:
-        is_leaf = nodes[tree, node].feature == LEAF
-        share = 1.0 if is_leaf else nodes[tree, node].share
-        _predict(nodes, class_weight, tree, node, rules, n_classes, shares)
+        is_leaf = nodes[node].feature == LEAF
+        share = 1.0 if is_leaf else nodes[node].share
+        _predict(nodes, class_weight, node, rules, n_classes, shares)
         if share > 0.0:
             for c in range(n_classes):
                 out[c] += left_over * share * shares[c]
         if is_leaf:
             return
         left_over *= 1.0 - share
-        node = _next_node(nodes, tree, node, x)
+        node = _next_node(nodes, node, x)
 
 
 @_inlined
-def _distance(boxes: FloatArray, scale: FloatArray, tree: int, node: int, x: FloatArray, out: FloatArray) -> float:
-    """How far a row lies outside a node's box, per column in ``out`` and in sum.
-
-    Comparisons with NaN are false: what is missing is not outside.
-    """
-    for column in range(x.size):
-        below = boxes[tree, node, LOW, column] - x[column]
-        above = x[column] - boxes[tree, node, HIGH, column]
-        outside = below if below > above else above
-        outside = outside if outside > 0.0 else 0.0
-        outside = outside if outside < _FURTHEST else _FURTHEST
-        out[column] = outside * scale[tree, column]
-    total = 0.0
-    for column in range(x.size):
-        total += out[column]
-    return total
-
-
-@_inlined
-def _enclose(boxes: FloatArray, tree: int, node: int, x: FloatArray) -> None:
-    """Make a node's box hold a row."""
-    for column in range(x.size):
-        value, low, high = x[column], boxes[tree, node, LOW, column], boxes[tree, node, HIGH, column]
-        boxes[tree, node, LOW, column] = value if value < low or low != low else low
-        boxes[tree, node, HIGH, column] = value if value > high or high != high else high
-
-
-@_kernel
-def _measure(trees: Trees, tree: int, x: FloatArray) -> None:
-    """Distances are in units of each column's range so far: widen the root's box, and set the units by it."""
-    for column in range(x.size):
-        low, high = trees.boxes[tree, 0, LOW, column], trees.boxes[tree, 0, HIGH, column]
-        if x[column] < low or x[column] > high:
-            width = max(high, x[column]) - min(low, x[column])
-            trees.scale[tree, column] = 1.0 / width if width > 1.0 / _FURTHEST else _FURTHEST
-
-
-@_inlined
-def _is_pure(class_weight: FloatArray, tree: int, node: int, weights: FloatArray, n_classes: int) -> bool:
-    """Whether a node has seen, and is being taught, one and the same class only."""
+def _may_cut(trees: Trees, tree: int, node: int, weights: FloatArray, rules: Rules, n_classes: int) -> bool:
+    """Whether the tree may grow, and the node has seen or is being taught several classes, if that is required."""
+    if trees.n_nodes[tree] + 2 > rules.max_nodes:
+        return False
     n_present = 0
     for c in range(n_classes):
-        if class_weight[tree, node, c] > 0.0 or weights[c] > 0.0:
+        if trees.class_weight[tree, node, c] > 0.0 or weights[c] > 0.0:
             n_present += 1
-    return n_present <= 1
+    return rules.split_pure or n_present > 1
 
 
 @_kernel
@@ -174,6 +162,7 @@ def _cut(
     for side in range(2):
         for column in range(x.size):
             trees.boxes[tree, moved, side, column] = trees.boxes[tree, node, side, column]
+            trees.boxes[tree, leaf, side, column] = x[column]
     if nodes[tree, moved].feature != LEAF:
         nodes[tree, nodes[tree, moved].left].parent = moved
         nodes[tree, nodes[tree, moved].right].parent = moved
@@ -186,103 +175,158 @@ def _cut(
 
 
 @_inlined
-def _log_loss(shares: FloatArray, weights: FloatArray, n_classes: int) -> float:
-    """The weighted sum of the log losses of the labels that are taught."""
-    loss = 0.0
+def _list_labels(weights: FloatArray, n_classes: int, labels: IntArray) -> tuple[float, int]:
+    """List the labels that a row teaches, often a single one; returns their weight and their number."""
+    taught = 0.0
+    n_labels = 0
     for c in range(n_classes):
+        taught += weights[c]
         if weights[c] > 0.0:
-            loss -= weights[c] * math.log(max(shares[c], _SMALLEST))
-    return loss
+            labels[n_labels] = c
+            n_labels += 1
+    return taught, n_labels
 
 
 @_inlined
-def _add(trees: Trees, tree: int, node: int, weights: FloatArray, taught: float, n_classes: int) -> None:
-    """Count a row at a node."""
-    for c in range(n_classes):
-        trees.class_weight[tree, node, c] += weights[c]
-    trees.nodes[tree, node].total += taught
-
-
-@_kernel
-def learn_row(forest: Forest, tree: int, x: FloatArray, weights: FloatArray, scratch: Scratch, n_classes: int) -> None:
-    """Learn the label weights of one row."""
-    trees, rules = forest.trees, forest.rules
-    nodes, distance = trees.nodes, scratch.distance
-    taught = 0.0
-    for c in range(n_classes):
-        taught += weights[c]
-    if not taught > 0.0:
-        return
-    row = trees.n_taught[tree]
-    trees.n_taught[tree] += 1
-    if rules.is_scaled:
-        _measure(trees, tree, x)
-    shares = scratch.shares
-    node = 0
-    n_draws = 0
-    while True:
-        cut_at = -1.0
-        outside = _distance(trees.boxes, trees.scale, tree, node, x, distance)
-        is_leaf = nodes[tree, node].feature == LEAF
-        if (
-            outside > 0.0
-            and trees.n_nodes[tree] + 2 <= rules.max_nodes
-            and (rules.split_pure or not _is_pure(trees.class_weight, tree, node, weights, n_classes))
-        ):
-            draw = uniform(rules.seed, MONDRIAN + 8 * n_draws, row, tree)
-            n_draws += 1
-            cut_at = nodes[tree, node].time - math.log1p(-draw) / outside
-            if not is_leaf and cut_at >= nodes[tree, nodes[tree, node].left].time:
-                cut_at = -1.0
-        leaf = -1
-        if cut_at >= 0.0:
-            draws = (
-                uniform(rules.seed, MONDRIAN + 8 * n_draws, row, tree),
-                uniform(rules.seed, MONDRIAN + 8 * (n_draws + 1), row, tree),
-            )
-            leaf = _cut(trees, tree, node, x, distance, cut_at, draws)
-        _predict(nodes, trees.class_weight, tree, node, rules, n_classes, shares)
-        if nodes[tree, node].total > 0.0:
-            nodes[tree, node].gain -= rules.step * _log_loss(shares, weights, n_classes)
-        _add(trees, tree, node, weights, taught, n_classes)
-        if outside > 0.0 or trees.has_gaps[tree]:
-            _enclose(trees.boxes, tree, node, x)
-        if leaf >= 0:
-            _add(trees, tree, leaf, weights, taught, n_classes)
-            _enclose(trees.boxes, tree, leaf, x)
-            node = leaf
-            break
-        if is_leaf:
-            break
-        node = _next_node(nodes, tree, node, x)
+def _note_gaps(trees: Trees, tree: int, row: int, x: FloatArray) -> None:
+    """Note whether a box may lack values, after a row is learned."""
     if row == 0:
         trees.has_gaps[tree] = 0
     for column in range(x.size):
         if x[column] != x[column]:
             trees.has_gaps[tree] = 1
-    if rules.aggregate:
-        _weigh_prunings(nodes, tree, node)
 
 
 @_inlined
-def _weigh_prunings(nodes: Any, tree: int, leaf: int) -> None:
-    """Context-tree weighting from a leaf up: W(node) = (exp(gain) + W(left) W(right)) / 2, in logarithms."""
-    nodes[tree, leaf].tree_gain = nodes[tree, leaf].gain
-    node = nodes[tree, leaf].parent
-    while node >= 0:
-        here = nodes[tree, node].gain
-        below = nodes[tree, nodes[tree, node].left].tree_gain + nodes[tree, nodes[tree, node].right].tree_gain
-        # share = exp(here) / (exp(here) + exp(below)), without overflow
-        ratio = math.exp(-abs(here - below))
-        nodes[tree, node].share = (1.0 if here >= below else ratio) / (1.0 + ratio)
-        nodes[tree, node].tree_gain = max(here, below) + math.log(0.5 * (1.0 + ratio))
-        node = nodes[tree, node].parent
+def _log_loss(shares: FloatArray, weights: FloatArray, labels: IntArray, n_labels: int) -> float:
+    """The weighted sum of the log losses of the labels that are taught."""
+    loss = 0.0
+    for place in range(n_labels):
+        c = labels[place]
+        loss -= weights[c] * math.log(max(shares[c], _SMALLEST))
+    return loss
 
 
 @_inlined
+def _add(
+    nodes: Any, class_weight: FloatArray, node: int, weights: FloatArray, taught: float, labels: IntArray, n_labels: int
+) -> None:
+    """Count a row at a node."""
+    for place in range(n_labels):
+        class_weight[node, labels[place]] += weights[labels[place]]
+    nodes[node].total += taught
+
+
+@_inlined
+def _time_of_cut(node: Any, child: Any, is_leaf: bool, draw: float, outside: float) -> float:
+    """When a row so far outside cuts a node off its parent; -1 if that is not before its children were.
+
+    Most cuts would be too late, and -log1p(-draw) is no less than the draw: that tells, without a logarithm.
+    """
+    if not is_leaf and node.time + draw * _ROUNDED_DOWN / outside >= child.time:
+        return -1.0
+    time = node.time - math.log1p(-draw) / outside
+    return -1.0 if not is_leaf and time >= child.time else time
+
+
+@_inlined
+def _cut_if_due(
+    trees: Trees,
+    tree: int,
+    node: int,
+    x: FloatArray,
+    distance: FloatArray,
+    outside: float,
+    rules: Rules,
+    row: int,
+    n_draws: int,
+) -> int:
+    """Draw when a row that lies outside a node cuts it off, and do so if it is in time. Returns the new leaf or -1."""
+    nodes = trees.nodes[tree]
+    draw = uniform(rules.seed, MONDRIAN + 8 * n_draws, row, tree)
+    is_leaf = nodes[node].feature == LEAF
+    time = _time_of_cut(nodes[node], nodes[nodes[node].left], is_leaf, draw, outside)
+    if time < 0.0:
+        return -1
+    draws = (
+        uniform(rules.seed, MONDRIAN + 8 * (n_draws + 1), row, tree),
+        uniform(rules.seed, MONDRIAN + 8 * (n_draws + 2), row, tree),
+    )
+    return _cut(trees, tree, node, x, distance, time, draws)
+
+
+@_kernel
 def vote_and_learn_row(
     forest: Forest, tree: int, x: FloatArray, weights: FloatArray, scratch: Scratch, n_classes: int, vote: FloatArray
 ) -> None:
-    """Vote on one row with what is known, then learn its label weights."""
-    vote_row(forest, tree, x, scratch, n_classes, vote)
-    learn_row(forest, tree, x, weights, scratch, n_classes)
+    """Vote on one row with what is known, and learn its label weights, on one way down the tree."""
+    trees, rules, shares, labels = forest.trees, forest.rules, scratch.shares, scratch.labels
+    nodes, class_weight, boxes, scale = (
+        trees.nodes[tree],
+        trees.class_weight[tree],
+        trees.boxes[tree],
+        trees.scale[tree],
+    )
+    taught, n_labels = _list_labels(weights, n_classes, labels)
+    for c in range(n_classes):
+        vote[c] = 0.0
+    if not taught > 0.0:
+        _vote_below(nodes, class_weight, 0, 1.0, x, rules, shares, n_classes, vote)
+        return
+    row = trees.n_taught[tree]
+    trees.n_taught[tree] += 1
+    has_gaps = trees.has_gaps[tree] != 0
+    if rules.is_scaled:
+        measure(boxes, scale, x)
+    left_over = 1.0  # weight of the prunings that go deeper
+    is_inside = True
+    node, leaf, n_draws = 0, -1, 0
+    while True:
+        is_leaf = nodes[node].feature == LEAF
+        share = 1.0 if is_leaf else nodes[node].share
+        _predict(nodes, class_weight, node, rules, n_classes, shares)
+        if share > 0.0:
+            for c in range(n_classes):
+                vote[c] += left_over * share * shares[c]
+        left_over *= 1.0 - share
+        below = -1 if is_leaf else _next_node(nodes, node, x)
+        outside = 0.0
+        is_inside = is_inside and is_inside_box(boxes, node, x)  # outside of a box is outside of those in it
+        if not is_inside:
+            outside = distance_to_box(boxes, scale, node, x, scratch.distance)
+        if outside > 0.0 and _may_cut(trees, tree, node, weights, rules, n_classes):
+            leaf = _cut_if_due(trees, tree, node, x, scratch.distance, outside, rules, row, n_draws)
+            n_draws += 1
+        if nodes[node].total > 0.0:
+            nodes[node].gain -= rules.step * _log_loss(shares, weights, labels, n_labels)
+        _add(nodes, class_weight, node, weights, taught, labels, n_labels)
+        if outside > 0.0 or has_gaps:
+            enclose(boxes, node, x)
+        if leaf >= 0 or is_leaf:
+            break
+        node = below
+    if leaf >= 0:
+        _add(nodes, class_weight, leaf, weights, taught, labels, n_labels)
+        node = leaf
+        if below >= 0:  # what was moved down still votes
+            _vote_below(nodes, class_weight, below, left_over, x, rules, shares, n_classes, vote)
+    _note_gaps(trees, tree, row, x)
+    if rules.aggregate:
+        _weigh_prunings(nodes, node)
+
+
+@_inlined
+def _weigh_prunings(nodes: Any, leaf: int) -> None:
+    """Context-tree weighting from a leaf up: W(node) = (exp(gain) + W(left) W(right)) / 2, in logarithms."""
+    nodes[leaf].tree_gain = nodes[leaf].gain
+    node = nodes[leaf].parent
+    while node >= 0:
+        here = nodes[node].gain
+        below = nodes[nodes[node].left].tree_gain + nodes[nodes[node].right].tree_gain
+        # share = exp(here) / (exp(here) + exp(below)), without overflow
+        apart = abs(here - below)
+        ratio = math.exp(-apart) if apart < _VANISHED else 0.0
+        nodes[node].share = (1.0 if here >= below else ratio) / (1.0 + ratio)
+        mean = math.log(0.5 * (1.0 + ratio)) if apart < _NEGLIGIBLE else _LOG_HALF
+        nodes[node].tree_gain = max(here, below) + mean
+        node = nodes[node].parent

@@ -63,11 +63,19 @@ class Scratch(NamedTuple):
     taught: FloatArray  # label weights of a row
     vote: FloatArray
     slope: FloatArray  # gradient of a row's loss
+    labels: IntArray  # (n_classes,) those that a row teaches
 
 
 def make_scratch(n_columns: int, n_classes: int) -> Scratch:
     """Scratch memory for trees of this many columns and classes."""
-    return Scratch(np.zeros(n_columns), *(np.zeros(n_classes) for _ in range(4)))
+    return Scratch(
+        distance=np.zeros(n_columns),
+        shares=np.zeros(n_classes),
+        taught=np.zeros(n_classes),
+        vote=np.zeros(n_classes),
+        slope=np.zeros(n_classes),
+        labels=np.zeros(n_classes, dtype=np.int64),
+    )
 
 
 class Forest(NamedTuple):
