@@ -127,9 +127,9 @@ class NativeEnsemble(ABC):
         return False
 
     def places(self) -> tuple[IntArray, IntArray]:
-        """For every place of a row, the column of the schema that it comes from (-1: none), and the category that it
+        """For every place of a row, the column that it comes from, and the category that it stands for.
 
-        stands for (-1: the column's number itself).
+        Columns are those of the schema, -1 for none; in place of a category, -1 is the column's number itself.
         """
         raise TypeError(f"{self.name} lays rows out in a way of its own")
 

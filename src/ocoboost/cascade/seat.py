@@ -100,22 +100,17 @@ class Seat:
     """What one row needs of a cascade, for a number of classes and a version of the schema."""
 
     def __init__(self, cascade: Cascade, n_classes: int) -> None:
-        assert isinstance(cascade.cells, Relabelling)
-        self._ensemble: Any = cascade.ensemble
-        self._ensemble.grow_classes(n_classes)
-        self._trees, self._rules = self._ensemble.trees, self._ensemble.rules
-        self._version, self._n_classes = self._ensemble.version, n_classes
-        source, category = self._ensemble.places()
-        cells = cascade.cells
+        cells, ensemble = cascade.cells, cascade.ensemble
+        assert isinstance(cells, Relabelling)
+        assert isinstance(ensemble, NativeEnsemble)
+        ensemble.grow_classes(n_classes)
+        self._ensemble, self._trees, self._rules = ensemble, ensemble.trees, ensemble.rules
+        self._version, self._n_classes = ensemble.version, n_classes
+        source, category = ensemble.places()
         games = cells.begin(np.zeros(1, dtype=np.int64), np.zeros(1), n_classes)
         self._n_learners = cells.n_learners
         self._pooled = games.pooled(cells.pool)[0]
-        self._kept = (
-            self._ensemble.forest,
-            self._ensemble.scratch(),
-            cells.choices(n_classes),
-            games,
-        )
+        self._kept = (ensemble.forest, ensemble.scratch(), cells.choices(n_classes), games)
         self._layout = (source, category, np.empty((1, source.size)))
         self._reached: IntArray = np.zeros(2, dtype=np.int64)
 

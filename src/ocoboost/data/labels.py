@@ -83,7 +83,7 @@ class Labels:
 
     def index(self, label: object) -> int | None:
         """The index of a label of plain type, if it is known."""
-        return self._index.get(label) if type(label) in PLAIN else None  # type: ignore[call-overload]
+        return self._index.get(label) if type(label) in PLAIN else None
 
     def indices(self, labels: Sequence[Label]) -> IntArray:
         """The index of each label, -1 for those that are not known."""
