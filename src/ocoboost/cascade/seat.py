@@ -97,15 +97,15 @@ def poll_single(
 
 
 class Seat:
-    """What one row needs of a cascade, for a number of classes and a version of the schema."""
+    """What one row needs of a cascade, while its arrays and rules, the classes and the schema stay as they are."""
 
     def __init__(self, cascade: Cascade, n_classes: int) -> None:
         cells, ensemble = cascade.cells, cascade.ensemble
         assert isinstance(cells, Relabelling)
         assert isinstance(ensemble, NativeEnsemble)
         ensemble.grow_classes(n_classes)
-        self._ensemble, self._trees, self._rules = ensemble, ensemble.trees, ensemble.rules
-        self._version, self._n_classes = ensemble.version, n_classes
+        self.ensemble, self.trees, self.rules = ensemble, ensemble.trees, ensemble.rules
+        self.version, self.n_classes = ensemble.version, n_classes
         source, category = ensemble.places()
         games = cells.begin(np.zeros(1, dtype=np.int64), np.zeros(1), n_classes)
         self._n_learners = cells.n_learners
@@ -114,16 +114,6 @@ class Seat:
         self._layout = (source, category, np.empty((1, source.size)))
         self._reached: IntArray = np.zeros(2, dtype=np.int64)
 
-    def fits(self, n_classes: int, version: int) -> bool:
-        """Whether nothing has changed on which the seat rests."""
-        ensemble = self._ensemble
-        return (
-            ensemble.trees is self._trees
-            and ensemble.rules is self._rules
-            and n_classes == self._n_classes
-            and version == self._version
-        )
-
     def learn(self, codes: FloatArray, label: int, weight: float, number: int, out: FloatArray) -> bool:
         """Teach a row and write its vote shares from before; false if the learners' arrays are full.
 
@@ -131,7 +121,7 @@ class Seat:
         """
         kept, (source, category, features) = self._kept, self._layout
         done = learn_single(
-            *kept, codes, source, category, features, label, weight, self._n_classes, number, self._reached
+            *kept, codes, source, category, features, label, weight, self.n_classes, number, self._reached
         )
         if done:
             self._reached[0] = 0
@@ -148,7 +138,7 @@ class Seat:
     def poll(self, codes: FloatArray, n_learned: int, out: FloatArray) -> None:
         """Write the vote shares on a row."""
         source, category, features = self._layout
-        poll_single(*self._kept, codes, source, category, features, self._n_classes, n_learned)
+        poll_single(*self._kept, codes, source, category, features, self.n_classes, n_learned)
         np.divide(self._pooled, self._n_learners, out=out)
 
 
@@ -175,9 +165,15 @@ class Seats:
     def taken(self, n_classes: int, version: int) -> list[Seat] | None:
         """All seats, ready for a row; None if a row has to go the long way."""
         seats = self._seats
-        for number, cascade in enumerate(self._cascades):
-            seat = seats[number]
-            if seat is None or not seat.fits(n_classes, version):
+        for number, seat in enumerate(seats):  # no calls, for every row passes here
+            if (
+                seat is None
+                or seat.trees is not seat.ensemble.trees
+                or seat.rules is not seat.ensemble.rules
+                or seat.n_classes != n_classes
+                or seat.version != version
+            ):
+                cascade = self._cascades[number]
                 if not can_sit(cascade) or cascade.ensemble.version != version:  # type: ignore[attr-defined]
                     return None
                 seats[number] = Seat(cascade, n_classes)
@@ -189,6 +185,6 @@ class Seats:
         assert seat is not None
         while not seat.learn(codes, label, weight, row, out):
             self._cascades[number].ensemble.grow()  # type: ignore[attr-defined]
-            before, seat = seat, Seat(self._cascades[number], seat._n_classes)
+            before, seat = seat, Seat(self._cascades[number], seat.n_classes)
             seat.resume(before)
             self._seats[number] = seat
