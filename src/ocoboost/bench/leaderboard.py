@@ -117,3 +117,12 @@ def finished(settings: Settings, known: Catalogue, store: Store) -> tuple[compar
             runs[job["stream"], 0.0, job["model"]] = [result]
     shown = compare.Settings(settings.models, settings.streams, (0.0,), (settings.seed,), settings.most_rows)
     return compare.Comparison(shown, runs), failed
+
+
+def complete(comparison: compare.Comparison) -> compare.Comparison:
+    """The same without the models that were not run on every stream: ranks need all of them."""
+    settings = comparison.settings
+    models = tuple(
+        model for model in settings.models if all((name, 0.0, model) in comparison.runs for name in settings.names)
+    )
+    return compare.Comparison(settings._replace(models=models), comparison.runs)
