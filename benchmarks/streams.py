@@ -17,7 +17,9 @@ from functools import partial
 
 import studies
 
-from ocoboost.bench import contestants, leaderboard
+from ocoboost.bench import contestants, leaderboard, leaderboard_page
+from ocoboost.bench.jobs import Store
+from ocoboost.report import markdown
 
 SIZES = (10, 30, 100)
 ENSEMBLES = ("capymoa-arf", "capymoa-srp", "capymoa-leveraging-bagging")
@@ -33,9 +35,26 @@ def chosen(names: str, known: leaderboard.Catalogue) -> tuple[str, ...]:
     return tuple(name for name, entry in known.items() if {name, entry.use} & asked)
 
 
+def report(store: Store, settings: leaderboard.Settings, known: leaderboard.Catalogue) -> None:
+    """Write the tables of the docs, one part for each use; models that were not run at all are left out."""
+    page = studies.DOCS / "streams.md"
+    for use in ("reported", "development"):
+        names = tuple(name for name in settings.streams if known[name].use == use)
+        comparison, _ = leaderboard.finished(settings._replace(streams=names), known, store)
+        ran = tuple(model for model in settings.models if any(at[2] == model for at in comparison.runs))
+        if ran:
+            comparison = comparison._replace(settings=comparison.settings._replace(models=ran))
+            folder = studies.DOCS / "streams" / use
+            parts = leaderboard_page.sections(comparison)
+            if use == "development":
+                parts = parts[:2]  # without time and memory
+            text = markdown(parts, folder, f"streams/{use}").replace("## ", "### ")
+            studies.put(page, text, use)
+
+
 def main() -> None:
     parser = studies.parser(__doc__)
-    parser.add_argument("action", choices=("run",))
+    parser.add_argument("action", choices=("run", "report"))
     parser.add_argument("--streams", default="development,reported")
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--rows", type=int, help="at most; without it 20,000 of a generated stream, 50,000 of a file")
@@ -45,6 +64,9 @@ def main() -> None:
     settings = leaderboard.Settings(
         tuple(options.models.split(",")), chosen(options.streams, known), options.rows, options.seed
     )
+    if options.action == "report":
+        report(Store(options.results / "streams.jsonl", any_code=True), settings, known)
+        return
     jobs = leaderboard.plan(settings, known)
     studies.run_missing("streams", jobs, partial(leaderboard.run, data_dir=options.data_dir), options)
 

@@ -44,7 +44,7 @@ def key(job: Job) -> str:
 
 
 class Store:
-    """Finished runs in a file of JSON lines; a truncated line is not a finished run.
+    """Finished runs in a file of JSON lines; a truncated line is not a finished run, nor is one that failed.
 
     Only runs of the present sources count, unless ``any_code``; of several runs of one job the last counts.
     """
@@ -55,7 +55,7 @@ class Store:
         for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
             try:
                 kept = json.loads(line)
-                if any_code or kept["code"] == code():
+                if (any_code or kept["code"] == code()) and "failed" not in kept["result"]:
                     self.results[key(kept["job"])] = kept["result"]
             except (ValueError, KeyError, TypeError):
                 continue

@@ -95,24 +95,12 @@ def compare(
         return
     n_jobs = studies.n_processes(jobs)
     if streams:
-        if file is not None:
-            raise typer.BadParameter(
-                "is not for a FILE; put it into a folder and name that with --data-dir", param_hint="--streams"
-            )
-        _refuse(context, NOT_OF_STREAMS, "is not for --streams")
+        _refuse_for_streams(context, file)
         asked = datasets if is_given(context, "datasets") else "reported"
         where = compare_streams.Paths(data_dir, out, Path(report) if report else out / "report.html")
+        which = compare_streams.Reading(asked, target, rows)
         with one_line():
-            compare_streams.compare_streams(
-                where,
-                models=models,
-                streams=asked,
-                target=target,
-                most_rows=rows,
-                seed=seed,
-                n_jobs=n_jobs,
-                as_json=as_json,
-            )
+            compare_streams.compare_streams(where, which, models, seed=seed, n_jobs=n_jobs, as_json=as_json)
         return
     everyone = ",".join(name for name, title in bench.NAMES.items() if name == "boost" or title in peers.RIVER)
     titles = tuple(bench.NAMES[name] for name in one_of(models or everyone, tuple(bench.NAMES), "--models"))
@@ -137,6 +125,13 @@ def compare(
         }
         paths = compare_file.Paths(file, out, Path(report) if report else out / "report.html")
         compare_file.compare_file(paths, titles, reading, most_rows=rows, seed=seed, n_jobs=n_jobs, as_json=as_json)
+
+
+def _refuse_for_streams(context: typer.Context, file: str | None) -> None:
+    """Raise if a file or an option was given that streams have no use for."""
+    if file is not None:
+        raise typer.BadParameter("takes no FILE: put it into a folder, named with --data-dir", param_hint="--streams")
+    _refuse(context, NOT_OF_STREAMS, "is not for --streams")
 
 
 def _refuse(context: typer.Context, names: tuple[str, ...], why: str) -> None:

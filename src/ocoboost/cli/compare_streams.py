@@ -34,17 +34,15 @@ class Paths(NamedTuple):
     report: Path
 
 
-def compare_streams(
-    paths: Paths,
-    *,
-    models: str,
-    streams: str,
-    target: str | None,
-    most_rows: int | None,
-    seed: int,
-    n_jobs: int,
-    as_json: bool,
-) -> None:
+class Reading(NamedTuple):
+    """Which rows: streams by name or use, the column with the labels of files, and how many rows at most."""
+
+    streams: str
+    target: str | None
+    most_rows: int | None
+
+
+def compare_streams(paths: Paths, reading: Reading, models: str, *, seed: int, n_jobs: int, as_json: bool) -> None:
     """Run what is not in the store yet; print mean scores and ranks, write the report, and name what failed."""
     from ocoboost.bench import leaderboard
     from ocoboost.bench.jobs import Store
@@ -52,8 +50,8 @@ def compare_streams(
 
     if paths.data_dir is not None and not paths.data_dir.is_dir():
         raise typer.BadParameter(f"{paths.data_dir} is no folder", param_hint="--data-dir")
-    known = leaderboard.catalogue(paths.data_dir, target)
-    settings = leaderboard.Settings(_models(models), _streams(streams, known), most_rows, seed)
+    known = leaderboard.catalogue(paths.data_dir, reading.target)
+    settings = leaderboard.Settings(_models(models), _streams(reading.streams, known), reading.most_rows, seed)
     if paths.report.parent != paths.out:  # which is made when there is something to put into it
         check_output(str(paths.report))
     store = Store(paths.out / "results.jsonl")
