@@ -19,7 +19,7 @@ import studies
 
 from ocoboost.bench import contestants, leaderboard, leaderboard_page
 from ocoboost.bench.jobs import Store
-from ocoboost.report import markdown
+from ocoboost.report import Section, markdown
 
 SIZES = (10, 30, 100)
 ENSEMBLES = ("capymoa-arf", "capymoa-srp", "capymoa-leveraging-bagging")
@@ -46,8 +46,8 @@ def report(store: Store, settings: leaderboard.Settings, known: leaderboard.Cata
             comparison = comparison._replace(settings=comparison.settings._replace(models=ran))
             folder = studies.DOCS / "streams" / use
             parts = leaderboard_page.sections(comparison)
-            if use == "development":
-                parts = parts[:2]  # without time and memory
+            if use == "development":  # ranks and accuracy are enough
+                parts = [parts[0], Section("Accuracy", [leaderboard_page.scores(comparison, "accuracy")])]
             text = markdown(parts, folder, f"streams/{use}").replace("## ", "### ")
             studies.put(page, text, use)
 

@@ -44,7 +44,7 @@ def sections(comparison: compare.Comparison, notes: Sequence[str] = ()) -> list[
     ranked = complete(comparison)
     left_out = [model for model in comparison.settings.models if model not in ranked.settings.models]
     without = [f"Not run on every stream, hence without a rank: {', '.join(left_out)}."] if left_out else []
-    tables = [_scores(comparison, measure) for measure in MEASURES]
+    tables = [scores(comparison, measure) for measure in MEASURES]
     return [
         Section("Ranks", [*ranks(ranked, _CAUTION), *without]),
         Section("Scores", [_LEGEND, *(table for table in tables if table.rows), *notes]),
@@ -62,8 +62,9 @@ def _streams(comparison: compare.Comparison, uses: Mapping[str, str]) -> Table:
     return Table(("stream", "use", "rows", "labels", "changes begin at rows"), rows)
 
 
-def _scores(comparison: compare.Comparison, measure: str) -> Table:
-    return _table(comparison, measure, MEASURES[measure], lambda value: f"{value:.1f}", has_best=True)
+def scores(comparison: compare.Comparison, measure: str) -> Table:
+    """The scores by one of the measures."""
+    return _table(comparison, measure, MEASURES[measure], lambda value: f"{round(value, 1) + 0.0:.1f}", has_best=True)
 
 
 def _costs(comparison: compare.Comparison, kind: str) -> Table:
@@ -96,10 +97,10 @@ def _table(
 
 def curves(comparison: compare.Comparison) -> Section:
     """Accuracy block by block, which shows what a change costs and how long."""
-    scores = complete(comparison).scores()
+    ranked = complete(comparison).scores()
     models = list(comparison.settings.models)
-    if scores:
-        order = measures.mean_ranks(scores)
+    if ranked:
+        order = measures.mean_ranks(ranked)
         models = sorted(order, key=order.__getitem__)
     first = comparison.settings.models[0]
     shown = [first, *(model for model in models if model != first)][:MOST_LINES]
