@@ -17,7 +17,7 @@ from functools import partial
 
 import studies
 
-from ocoboost.bench import contestants, leaderboard, leaderboard_page
+from ocoboost.bench import contestants, leaderboard, leaderboard_page, peers
 from ocoboost.bench.jobs import Store
 from ocoboost.report import Section, markdown
 
@@ -67,6 +67,8 @@ def main() -> None:
     if options.action == "report":
         report(Store(options.results / "streams.jsonl", any_code=True), settings, known)
         return
+    if not peers.has_capymoa() and any(name.startswith("capymoa") for name in settings.models):
+        raise SystemExit("CapyMOA's models need `pip install capymoa` and Java; or name others with --models.")
     jobs = leaderboard.plan(settings, known)
     studies.run_missing("streams", jobs, partial(leaderboard.run, data_dir=options.data_dir), options)
 

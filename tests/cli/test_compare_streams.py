@@ -7,6 +7,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from ocoboost.bench import contestants, peers
 from ocoboost.cli import app
 
 RACE = ["compare", "--streams", "--rows", "300", "--jobs", "1", "--models", "majority,last-label,river-hoeffding-tree"]
@@ -68,6 +69,17 @@ def test_what_makes_no_sense_is_refused(arguments, why, tmp_path):
     result = invoke("compare", "--streams", "--out", tmp_path, *arguments)
     assert result.exit_code == 2
     assert why in " ".join(result.stderr.split())
+
+
+def test_without_capymoa_its_models_are_left_out_and_cannot_be_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(peers, "has_capymoa", lambda: False)
+    monkeypatch.setattr(contestants, "DEFAULTS", ("majority", "last-label"))
+    arguments = ["compare", "--streams", "--rows", 60, "--datasets", "squares-1", "--jobs", 1, "--out", tmp_path]
+    result = invoke(*arguments, "--json")
+    assert {cell["model"] for cell in json.loads(result.stdout)["cells"]} == {"majority", "last-label"}
+    assert "CapyMOA's models are left out" in result.stderr
+    refused = invoke(*arguments, "--models", "majority,capymoa-arf-30")
+    assert (refused.exit_code, "capymoa-arf-30 needs `pip install capymoa`" in refused.stderr) == (2, True)
 
 
 def test_help_lists_the_models_of_the_leaderboard():

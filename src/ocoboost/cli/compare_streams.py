@@ -84,13 +84,20 @@ def help_on_models() -> str:
 
 
 def _models(names: str) -> tuple[str, ...]:
-    from ocoboost.bench import contestants
+    from ocoboost.bench import contestants, peers
 
+    has_capymoa = peers.has_capymoa()
     if not names:
+        if not has_capymoa:
+            say("ocoboost: CapyMOA's models are left out: they need `pip install capymoa`, and Java")
         return contestants.default_names()
     asked = tuple(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
     sized = {name for name in asked if contestants.find(name) is not None}
-    return one_of(names, (*contestants.NAMES_AND_TITLES, *sized), "--models")
+    chosen = one_of(names, (*contestants.NAMES_AND_TITLES, *sized), "--models")
+    foreign = [name for name in chosen if name.startswith("capymoa")]
+    if foreign and not has_capymoa:
+        raise typer.BadParameter(f"{foreign[0]} needs `pip install capymoa`, and Java", param_hint="--models")
+    return chosen
 
 
 def _streams(names: str, known: Catalogue) -> tuple[str, ...]:
