@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from itertools import pairwise
 
@@ -96,6 +97,14 @@ def test_a_peer_that_fails_is_named_and_tried_again_next_time(tmp_path, monkeypa
     monkeypatch.setattr(leaderboard.contestants.prequential, "stream", fail)
     with pytest.raises(RuntimeError):  # ours may not
         leaderboard.run({"stream": "squares-1", "rows": 50, "model": "boost", "seed": 1})
+
+
+def test_runs_of_peers_outlive_our_sources(tmp_path):
+    jobs = [{"stream": "squares-1", "model": model} for model in ("boost", "river-arf-30", "last-label", "gone")]
+    lines = [json.dumps({"job": job, "code": "other", "result": {"accuracy": 1.0}}) for job in jobs]
+    (tmp_path / "results.jsonl").write_text("\n".join(lines))
+    store = Store(tmp_path / "results.jsonl", any_code=leaderboard.is_of_others)
+    assert [store.get(job) is not None for job in jobs] == [False, True, True, False]
 
 
 def test_known_files_are_cut_into_rows_for_development_and_the_rest(tmp_path):

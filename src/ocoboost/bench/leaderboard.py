@@ -56,6 +56,12 @@ def plan(settings: Settings, known: Catalogue) -> list[Job]:
     return jobs
 
 
+def is_of_others(job: Job) -> bool:
+    """Whether the run does not depend on our sources: after a change to them it need not be run again."""
+    contestant = contestants.find(job["model"])
+    return contestant is not None and contestant.title not in compare.OURS
+
+
 def run(job: Job, data_dir: Path | None = None) -> Result:
     """One model on one stream. What another library's model raises is its result: the others go on."""
     contestant = contestants.find(job["model"])

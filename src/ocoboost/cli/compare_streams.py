@@ -54,7 +54,7 @@ def compare_streams(paths: Paths, reading: Reading, models: str, *, seed: int, n
     settings = leaderboard.Settings(_models(models), _streams(reading.streams, known), reading.most_rows, seed)
     if paths.report.parent != paths.out:  # which is made when there is something to put into it
         check_output(str(paths.report))
-    store = Store(paths.out / "results.jsonl")
+    store = Store(paths.out / "results.jsonl", any_code=leaderboard.is_of_others)
     jobs = leaderboard.plan(settings, known)
     work = partial(leaderboard.run, data_dir=paths.data_dir)
     is_done = studies.run_study(jobs, work, store, n_jobs=n_jobs, name=lambda job: f"{job['stream']}, {job['model']}")
