@@ -117,8 +117,9 @@ def main() -> None:
     if options.action == "run":
         studies.run_missing("drift", jobs, run, options)
     else:
-        asked = {job["stream"] for job in jobs}
-        kept = [found for found in studies.finished("drift", options) if found["stream"] in asked]
+        kept = [
+            found for found in studies.finished("drift", options) if {name: found[name] for name in jobs[0]} in jobs
+        ]
         studies.put(studies.DOCS / "streams.md", report(kept), "drift")
 
 
