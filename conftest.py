@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 from pathlib import Path
 
@@ -20,3 +21,5 @@ settings.load_profile("ocoboost")
 
 # The search for doctests would import it under another name, and it registers a model.
 collect_ignore = ["tests/majority_booster.py"]
+if importlib.util.find_spec("capymoa") is None:
+    collect_ignore.append("src/ocoboost/capymoa.py")

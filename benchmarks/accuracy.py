@@ -33,7 +33,8 @@ OURS: dict[str, Callable[[int], Any]] = {
     "ten Mondrian trees as River's": lambda seed: MondrianTrees(smoothing=0.0, scale="none", seed=seed),
 }
 SINGLE = ("one Hoeffding tree", "one Mondrian tree")
-PEERS = (*peers.RIVER, *peers.CAPYMOA)
+CAPYMOA = tuple(f"CapyMOA {name}" for name in ("OzaBoost", "smooth boosting", "ARF", "SRP", "SGBT"))
+PEERS = (*peers.RIVER, *CAPYMOA)
 ORDERED = "River AMF with Cars in order"  # is told more than the others, so it is no peer
 # The best of the four columns of the paper's Table 1, whose gamma was tuned on the same stream.
 PAPER = {name: max(paper.TABLE[booster, name].accuracy for booster in paper.BOOSTERS) for name in paper.DATASETS}
@@ -57,12 +58,12 @@ def run(job: Job, data_dir: Path | None) -> Result:
     rows = datasets.shuffled(rows, seed)
     clean = [y for _, y in rows]
     flipped = noise.flip(clean, job["noise"], seed=seed)
-    if model in peers.NUMBERS_ONLY or model in peers.CAPYMOA:
+    if model in peers.NUMBERS_ONLY or model in CAPYMOA:
         rows = datasets.ranked(rows)
     X = [x for x, _ in rows]
     began = time.perf_counter()
-    if model in peers.CAPYMOA:
-        predictions = peers.predict_learn_capymoa(model, X, flipped, seed)
+    if model in CAPYMOA:
+        predictions = peers.stream_capymoa(model, X, flipped, seed).predictions
     elif model in OURS:
         predictions = OURS[model](seed).predict_learn_many(X, flipped)
     else:
@@ -84,7 +85,7 @@ def by_shuffle(runs: list[dict[str, Any]], measure: str) -> Cells:
 def accuracy_table(cells: Cells, share: float) -> str:
     """A row per model, a column per dataset; an asterisk where fewer shuffles were run than ours."""
     rows = []
-    for model in (*OURS, *peers.RIVER, ORDERED, *peers.CAPYMOA):
+    for model in (*OURS, *peers.RIVER, ORDERED, *CAPYMOA):
         row = []
         for name in DATASETS:
             values = list(cells.get((share, model, name), {}).values())

@@ -107,9 +107,9 @@ class Comparison(NamedTuple):
     runs: Mapping[tuple[str, float, str], Sequence[Result]]
 
     def interval(self, name: str, share: float, model: str, measure: str) -> tuple[float, float] | None:
-        """Mean and standard error over the shuffles."""
-        found = self.runs.get((name, share, model))
-        return measures.mean_and_error([result[measure] for result in found]) if found else None
+        """Mean and standard error over the shuffles; None where that was not run, or cannot be measured."""
+        found = [result[measure] for result in self.runs.get((name, share, model), ())]
+        return measures.mean_and_error(found) if found and None not in found else None
 
     def scores(self, measure: str = "accuracy") -> list[dict[str, float]]:
         """A row of means for every dataset and share on which every model was run."""

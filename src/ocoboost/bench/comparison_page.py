@@ -25,7 +25,7 @@ def page(comparison: Comparison, notes: Sequence[str], facts: Mapping[str, str])
     sections += [
         Section("Time against accuracy", [_time(comparison)]),
         Section("Time and memory", [_cost(comparison, "seconds"), _cost(comparison, "bytes")]),
-        Section("Ranks", _ranks(comparison)),
+        Section("Ranks", ranks(comparison, "noise levels of one dataset are not")),
         Section("Confusion matrices", [_confusions(comparison)]),
     ]
     shuffles = "one shuffle" if len(settings.shuffles) == 1 else f"{len(settings.shuffles)} shuffles"
@@ -156,16 +156,17 @@ def _time(comparison: Comparison) -> Figure:
     return Figure(panels, "Up and left is better.")
 
 
-def _ranks(comparison: Comparison) -> list[Part]:
+def ranks(comparison: Comparison, exception: str) -> list[Part]:
+    """Mean ranks by accuracy with the critical difference; ``exception`` says which streams are not independent."""
     scores, n_models = comparison.scores(), len(comparison.settings.models)
     if len(scores) < 2 or n_models < 2:
         return ["Ranks need two models, and two datasets or noise levels on which all of them were run."]
-    ranks = measures.mean_ranks(scores)
+    mean_ranks = measures.mean_ranks(scores)
     distance = measures.critical_difference(n_models, len(scores))
-    svg = figures.critical_difference(f"Over {len(scores)} streams", ranks, distance)
+    svg = figures.critical_difference(f"Over {len(scores)} streams", mean_ranks, distance)
     caption = "By accuracy. A bar joins models whose ranks do not differ significantly (Nemenyi's test, 5 %). "
-    caption += "The test assumes independent streams, which noise levels of one dataset are not."
-    rows = [(model, f"{rank:.2f}") for model, rank in sorted(ranks.items(), key=lambda item: item[1])]
+    caption += f"The test assumes independent streams, which {exception}."
+    rows = [(model, f"{rank:.2f}") for model, rank in sorted(mean_ranks.items(), key=lambda item: item[1])]
     return [
         Figure({"mean ranks of the models, with the critical difference": svg}, caption),
         Table(("model", "mean rank"), rows),

@@ -44,18 +44,21 @@ def key(job: Job) -> str:
 
 
 class Store:
-    """Finished runs in a file of JSON lines; a truncated line is not a finished run.
+    """Finished runs in a file of JSON lines; a truncated line is not a finished run, nor is one that failed.
 
-    Only runs of the present sources count, unless ``any_code``; of several runs of one job the last counts.
+    Only runs of the present sources count, unless ``any_code``, which may also say so of single jobs; of several runs
+    of one job the last counts.
     """
 
-    def __init__(self, path: Path, *, any_code: bool = False) -> None:
+    def __init__(self, path: Path, *, any_code: bool | Callable[[Job], bool] = False) -> None:
+        is_old_kept = any_code if callable(any_code) else lambda job: any_code
         self.path = path
         self.results: dict[str, Result] = {}
         for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
             try:
                 kept = json.loads(line)
-                if any_code or kept["code"] == code():
+                is_kept = is_old_kept(kept["job"]) or kept["code"] == code()
+                if is_kept and "failed" not in kept["result"]:
                     self.results[key(kept["job"])] = kept["result"]
             except (ValueError, KeyError, TypeError):
                 continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,41 @@ def macro_f1(predictions: Sequence[Any], labels: Sequence[Any]) -> float:
     return 100.0 * float(
         metrics.f1_score(true, predicted, labels=sorted(set(true)), average="macro", zero_division=0.0)
     )
+
+
+def kappa(predictions: Sequence[Any], labels: Sequence[Any]) -> float:
+    """Cohen's kappa, in percent: 0 for guessing by frequency, 100 for no mistake.
+
+    >>> kappa(["a", "a", "a", "a"], ["a", "a", "a", "b"])
+    0.0
+    """
+    true, predicted = _indices(predictions, labels)
+    if true == predicted:
+        return 100.0
+    return 100.0 * float(metrics.cohen_kappa_score(true, predicted))
+
+
+def kappa_temporal(predictions: Sequence[Any], labels: Sequence[Any]) -> float:
+    """The same against repeating the last label, in percent (Žliobaitė et al., 2015): below 0 is worse than that.
+
+    >>> round(kappa_temporal(["a", "a", "b", "b"], ["a", "a", "b", "a"]), 1)  # the last label is right once, we thrice
+    66.7
+    """
+    mistakes = 100.0 - accuracy(predictions, labels)
+    repeated = 100.0 - accuracy([None, *labels[:-1]], labels)  # wrong on the first row at least
+    return 100.0 * (1.0 - mistakes / repeated)
+
+
+def after_changes(
+    predictions: Sequence[Any], labels: Sequence[Any], changes: Sequence[int], n_rows: int = 1000
+) -> list[float]:
+    """Accuracy, in percent, on the rows after each change, up to the next one.
+
+    >>> after_changes(["a"] * 6, ["a", "a", "b", "a", "b", "b"], [2, 4], n_rows=3)
+    [50.0, 0.0]
+    """
+    spans = [slice(begin, min(begin + n_rows, end)) for begin, end in pairwise((*changes, len(labels)))]
+    return [accuracy(predictions[span], labels[span]) for span in spans]
 
 
 _UNKNOWN = -1

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -24,8 +25,17 @@ class Trace:
     predictions: list[Any] = field(default_factory=list)
     drawn: list[Any] | None = None  # what ``sample_one`` would have said; None for models that do not draw
     seconds: float = 0.0
+    cpu_seconds: float = 0.0  # of all threads; a busy machine does not change it much
     n_bytes: int = 0
     weights: list[dict[str, float]] = field(default_factory=list)  # of a mixture's members, after each block
+
+    @contextmanager
+    def clock(self) -> Iterator[None]:
+        """Count the time of what is done inside."""
+        began, cpu_began = time.perf_counter(), time.process_time()
+        yield
+        self.seconds += time.perf_counter() - began
+        self.cpu_seconds += time.process_time() - cpu_began
 
 
 def stream(model: base.Classifier, X: Sequence[Any], labels: Sequence[Any]) -> Trace:
@@ -33,11 +43,10 @@ def stream(model: base.Classifier, X: Sequence[Any], labels: Sequence[Any]) -> T
     if isinstance(model, StreamClassifier):
         return _stream_ours(model, X, labels)
     trace = Trace()
-    began = time.perf_counter()
-    for x, y in zip(X, labels, strict=True):
-        trace.predictions.append(model.predict_one(x))
-        model.learn_one(x, y)
-    trace.seconds = time.perf_counter() - began
+    with trace.clock():
+        for x, y in zip(X, labels, strict=True):
+            trace.predictions.append(model.predict_one(x))
+            model.learn_one(x, y)
     trace.n_bytes = model._raw_memory_usage
     return trace
 
@@ -47,9 +56,8 @@ def _stream_ours(model: StreamClassifier, X: Sequence[Any], labels: Sequence[Any
     trace, drawn = Trace(), list[Any]()
     edges = np.linspace(0, len(X), N_BLOCKS + 1).astype(int)
     for first, last in pairwise(edges):
-        began = time.perf_counter()
-        answers = list(model.prequential(X[first:last], list(labels[first:last])))
-        trace.seconds += time.perf_counter() - began
+        with trace.clock():
+            answers = list(model.prequential(X[first:last], list(labels[first:last])))
         trace.predictions += [label for answered in answers for label in answered.labels]
         if isinstance(model, OnlineBoostClassifier) and last > first:
             trace.weights.append(model.member_weights_)

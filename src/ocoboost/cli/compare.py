@@ -1,4 +1,4 @@
-"""``ocoboost compare``: models side by side with River's, on the paper's datasets or on a file of one's own."""
+"""``ocoboost compare``: models side by side, on the paper's datasets, a file of one's own, or streams that change."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from ocoboost.cli import compare_file, studies
+from ocoboost.cli import compare_file, compare_streams, studies
 from ocoboost.cli.comparison_table import numbers, score_table
 from ocoboost.cli.mistakes import one_line, one_of
 from ocoboost.cli.options import BadRows, Delimiter, FileFormat, OnError, is_given
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _DATASETS = "balance,cars,segment,yeast"
 OF_A_FILE = ("target", "drop", "text", "file_format", "delimiter", "on_error")
 OF_DATASETS = ("datasets", "noise", "shuffles", "data_dir")
+NOT_OF_STREAMS = ("noise", "shuffles", *OF_A_FILE[1:])
 
 
 def compare(
@@ -35,7 +36,20 @@ def compare(
             help="CSV, ARFF, JSON lines or Parquet; without it, the datasets of the paper.", show_default=False
         ),
     ] = None,
-    target: Annotated[str | None, typer.Option(help="Column of FILE with the labels.", show_default=False)] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of FILE with the labels; with --streams of all files.", show_default="the last, for --streams"
+        ),
+    ] = None,
+    streams: Annotated[
+        bool,
+        typer.Option(
+            "--streams",
+            help="Run on streams that change: generated ones, and the CSV files in --data-dir; --datasets chooses "
+            "among them by name or use (development, reported).",
+        ),
+    ] = False,
     models: Annotated[
         str,
         typer.Option(help="Comma-separated names; `--models help` lists them.", show_default="boost and River's"),
@@ -76,11 +90,20 @@ def compare(
     from ocoboost.bench import peers
 
     if models == "help":
-        typer.echo("\n".join(f"{name:28}{title}" for name, title in bench.NAMES.items()))
+        listed = "\n".join(f"{name:28}{title}" for name, title in bench.NAMES.items())
+        typer.echo(compare_streams.help_on_models() if streams else listed)
+        return
+    n_jobs = studies.n_processes(jobs)
+    if streams:
+        _refuse_for_streams(context, file)
+        asked = datasets if is_given(context, "datasets") else "reported"
+        where = compare_streams.Paths(data_dir, out, Path(report) if report else out / "report.html")
+        which = compare_streams.Reading(asked, target, rows)
+        with one_line():
+            compare_streams.compare_streams(where, which, models, seed=seed, n_jobs=n_jobs, as_json=as_json)
         return
     everyone = ",".join(name for name, title in bench.NAMES.items() if name == "boost" or title in peers.RIVER)
     titles = tuple(bench.NAMES[name] for name in one_of(models or everyone, tuple(bench.NAMES), "--models"))
-    n_jobs = studies.n_processes(jobs)
     with one_line():
         if file is None:
             _refuse(context, OF_A_FILE, "needs a FILE")
@@ -102,6 +125,13 @@ def compare(
         }
         paths = compare_file.Paths(file, out, Path(report) if report else out / "report.html")
         compare_file.compare_file(paths, titles, reading, most_rows=rows, seed=seed, n_jobs=n_jobs, as_json=as_json)
+
+
+def _refuse_for_streams(context: typer.Context, file: str | None) -> None:
+    """Raise if a file or an option was given that streams have no use for."""
+    if file is not None:
+        raise typer.BadParameter("takes no FILE: put it into a folder, named with --data-dir", param_hint="--streams")
+    _refuse(context, NOT_OF_STREAMS, "is not for --streams")
 
 
 def _refuse(context: typer.Context, names: tuple[str, ...], why: str) -> None:

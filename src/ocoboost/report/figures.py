@@ -172,19 +172,23 @@ def critical_difference(title: str, ranks: Mapping[str, float], distance: float)
     groups = indistinguishable([rank for _, rank in ordered], distance)
     with mpl.rc_context(_STYLE):
         figure, axes = _panel(title, "mean rank, 1 is best", height=1.1 + 0.25 * len(ordered))
-        edge = ordered[-1][1] + 0.35
+        step = 0.4 * max(1.0, len(ordered) / 8)  # between bars, in ranks: many models have many ranks
+        edge = ordered[-1][1] + step
         for place, (_, rank) in enumerate(ordered):
             axes.plot([rank, edge], [place, place], color=LIGHT["line"], linewidth=1)
             axes.plot(rank, place, "o", color=LIGHT["ink"], markersize=5)
-            axes.text(rank - 0.15, place, f"{rank:.1f}", ha="right", va="center", size=8.5)
+            axes.annotate(
+                f"{rank:.1f}", (rank, place), (-5, 0), textcoords="offset points", ha="right", va="center", size=8.5
+            )
         for number, (first, last) in enumerate(groups):
-            at = edge + 0.4 * number
+            at = edge + step * number
             axes.plot([at, at], [first - 0.12, last + 0.12], color=SERIES[number % 2], linewidth=4)
         axes.plot([1, 1 + distance], [-1, -1], "|-", color=SERIES[1], linewidth=2, markersize=8.5)
         names = [f"critical difference {distance:.1f}", *(name for name, _ in ordered)]
         axes.set_yticks(range(-1, len(ordered)), names)
         axes.set_ylim(len(ordered) - 0.4, -1.6)
-        axes.set_xlim(0.2, max(edge + 0.4 * len(groups), 1.2 + distance))
+        axes.set_xticks(range(1, len(ordered) + 1, 1 + len(ordered) // 6))
+        axes.set_xlim(1.0 - 4.0 * step, max(edge + step * len(groups), 1.2 + distance))
         axes.grid(visible=False)
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
