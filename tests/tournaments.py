@@ -27,20 +27,18 @@ def play(mistakes, awake=None, prior=None, row_weights=None):
 
 
 def naive_play(mistakes, awake, prior, row_weights):
-    """The weights from the definition: every copy is kept with the row of its birth."""
+    """The weights from the definition: every copy is kept with the row at which it ends."""
     n_rows, n_voters = mistakes.shape
-    copies = [[voter, WHOLE_PRIOR * prior[voter], 0, math.inf, 0.0, 0.0] for voter in range(n_voters)]
+    copies = [[voter, WHOLE_PRIOR * prior[voter], math.inf, 0.0, 0.0] for voter in range(n_voters)]
     every = []
     for row in range(n_rows):
         for order in range(5, 60):
             if row % 2**order == 0 and (row // 2**order) % 2 == 1:
-                new = [
-                    [voter, ORDER_PRIOR * prior[voter], row, row + 2 ** (order + 1), 0.0, 0.0]
-                    for voter in range(n_voters)
-                ]
-                copies = [copy for copy in copies if copy[3] > row] + new
+                end = row + 2 ** (order + 1)
+                copies = [copy for copy in copies if copy[2] > row]
+                copies += [[voter, ORDER_PRIOR * prior[voter], end, 0.0, 0.0] for voter in range(n_voters)]
         weights = [0.0] * n_voters
-        for voter, own, _, _, regret, travelled in copies:
+        for voter, own, _, regret, travelled in copies:
             scale = 3.0 * (travelled + 1.0)
             grown = math.exp(max(regret + 1.0, 0.0) ** 2 / scale) - math.exp(max(regret - 1.0, 0.0) ** 2 / scale)
             weights[voter] += own * grown / 2.0 if awake[row, voter] else 0.0
@@ -51,7 +49,7 @@ def naive_play(mistakes, awake, prior, row_weights):
         for copy in copies:
             if awake[row, copy[0]]:
                 gained = row_weights[row] * (loss - mistakes[row, copy[0]])
-                copy[4] += gained
-                copy[5] += abs(gained)
+                copy[3] += gained
+                copy[4] += abs(gained)
         every.append(weights)
     return np.array(every)

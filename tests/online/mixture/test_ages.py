@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -37,7 +39,7 @@ def taught(ages, rows, cuts=(), first=0, schema=None):
     said, awake = np.zeros((len(AGES), len(rows), N_CLASSES)), np.zeros((len(AGES), len(rows)), dtype=np.int64)
     plan = schema.plan([x for x, *_ in rows])
     edges = sorted({0, len(rows), *plan, *cuts})
-    for begin, end in zip(edges, edges[1:], strict=False):
+    for begin, end in pairwise(edges):
         if begin in plan:
             schema.apply(plan[begin], N_CLASSES)
         x, y, w = zip(*rows[begin:end], strict=True)
@@ -79,7 +81,7 @@ def learn_alone(cascade, rows, born, end):
     plan = schema.plan([x for x, *_ in rows[:end]])
     edges = sorted({0, born, end - 1, end, *plan})
     answers = None
-    for begin, stop in zip(edges, edges[1:], strict=False):
+    for begin, stop in pairwise(edges):
         if begin in plan:
             schema.apply(plan[begin], N_CLASSES)
         if begin >= born:

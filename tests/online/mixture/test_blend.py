@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -68,7 +68,7 @@ def run(answers, awake, labels, row_weights, cuts=()):
     weights, scratch = first_weights(plan, mean=1), make_scratch(plan, answers.shape[2])
     out = [np.empty(answers.shape[1:]) for _ in range(3)]
     edges = [0, *cuts, answers.shape[1]]
-    for first, last in zip(edges, edges[1:], strict=False):
+    for first, last in pairwise(edges):
         rows = slice(first, last)
         block, there = np.ascontiguousarray(answers[:, rows]), np.ascontiguousarray(awake[:, rows])
         made = [array[rows] for array in out]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,17 +18,15 @@ pytestmark = pytest.mark.kernels
 NOTHING = np.empty(0, dtype=np.int64), np.empty(0)
 
 
-def taught(stream, max_bytes=None, n_classes=3, block=1, neighbours=None):
+def taught(stream, max_bytes=None, n_classes=3, block=1):
     """What the neighbours say to every row, from before it was kept; blocks are cut where the schema grows."""
-    neighbours, schema = neighbours or Neighbours(max_bytes), Schema()
-    said, awake = (
-        np.zeros((len(WINDOWS), len(stream), n_classes)),
-        np.zeros((len(WINDOWS), len(stream)), dtype=np.int64),
-    )
+    neighbours, schema = Neighbours(max_bytes), Schema()
+    said = np.zeros((len(WINDOWS), len(stream), n_classes))
+    awake = np.zeros(said.shape[:2], dtype=np.int64)
     rows = [x for x, *_ in stream]
     plan = schema.plan(rows)
     cuts = sorted({0, len(stream), *plan, *range(0, len(stream), block)})
-    for first, last in zip(cuts, cuts[1:], strict=False):
+    for first, last in pairwise(cuts):
         if first in plan:
             schema.apply(plan[first], n_classes)
         labels, weights = np.array([y for _, y, _ in stream[first:last]]), np.array([w for *_, w in stream[first:last]])
@@ -152,7 +152,7 @@ def test_any_numbers_do_no_harm(values):
 
 
 def test_with_too_little_memory_it_remembers_nothing():
-    neighbours, _, said, awake = taught(mixed_stream(1), 60.0)
+    neighbours, _, _, awake = taught(mixed_stream(1), 60.0)
     assert neighbours.n_bytes <= 60
     assert not np.any(awake[:, 60:])
 
