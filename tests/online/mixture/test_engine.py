@@ -90,13 +90,14 @@ def add_young(model, said, awake, row_weights):
     engine, schema = (state := alone.fresh_state(3)).engine, state.schema
     n_ages = 0 if engine.ages is None else len(AGES)
     assert len(said) == n_ages + len(WINDOWS)
-    plan = schema.plan(X)
+    read = [dict(sorted(x.items())) for x in X]  # as every model reads them
+    plan = schema.plan(read)
     edges = sorted({0, len(X), *plan})
     for first, last in pairwise(edges):
         if first in plan:
             schema.apply(plan[first], len(CLASSES))
         rows = slice(first, last)
-        block, labels, weights = Block(X[rows], schema), INDICES[rows], row_weights[rows]
+        block, labels, weights = Block(read[rows], schema), INDICES[rows], row_weights[rows]
         if n_ages:
             places = said[:n_ages, rows], awake[:n_ages, rows]
             for task in engine.ages.tasks(block, labels, weights, len(CLASSES), first, *places):
