@@ -55,6 +55,7 @@ def models() -> dict[str, Any]:
         "olm": ocoboost.AdaBoostOLMClassifier(ocoboost.HoeffdingTrees(**hoeffding), n_learners=3, seed=1),
         "stumps": ocoboost.StumpExperts(n_cells=4, votes="random", seed=1),
         "mixture": ocoboost.OnlineBoostClassifier(budget=10, seed=1),
+        "ages": ocoboost.OnlineBoostClassifier(budget=30, seed=1),
     }
 
 

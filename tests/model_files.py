@@ -11,6 +11,7 @@ import ocoboost
 
 MODELS: dict[str, Any] = {
     "mixture": lambda **k: ocoboost.OnlineBoostClassifier(budget=12, **k),
+    "ages": lambda **k: ocoboost.OnlineBoostClassifier(budget=30, **k),
     "gammas": lambda **k: ocoboost.OnlineBoostClassifier(ocoboost.MondrianTrees(), budget=8, **k),
     "agnostic": lambda **k: ocoboost.OnlineAgnosticBoostClassifier(
         ocoboost.HoeffdingTrees(grace_period=5, tau=1.0), gamma=0.3, n_learners=3, relabel="random", **k

@@ -211,11 +211,11 @@ def player_bound(player: str, regime: str, start: str, gamma: float, step_size: 
     )
 
 
-def mixture_bound(n_rows: int, n_experts: int) -> float:
-    """The regret that a mixture promises."""
-    from ocoboost.online.mixture import regret_bound
+def mixture_bound(n_rows: int, n_voters: int) -> float:
+    """The regret that a mixture promises, against one of so many voters with equal priors."""
+    from ocoboost.online.mixture.bounds import regret_bound
 
-    return regret_bound(n_rows, n_experts)
+    return regret_bound(n_rows, 1.0 / n_voters)
 
 
 def rate_bounds(constant: float | None, horizon: int | None) -> list[float]:

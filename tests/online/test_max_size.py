@@ -9,6 +9,7 @@ from river import tree
 from laws import learned
 from ocoboost import HoeffdingTrees, MondrianTrees, OnlineBoostClassifier
 from ocoboost.errors import InvalidParameterError
+from ocoboost.online.members import SHARE_OF_NEIGHBOURS
 from ocoboost.stream.state import SHARE_OF_LEARNERS
 
 RNG = np.random.default_rng(0)
@@ -38,7 +39,9 @@ def test_the_mixture_shares_its_memory_out_by_the_appetite_of_its_trees():
     ensembles = [cascade.ensemble for cascade in model.state_.engine.cascades]
     shares = [ensemble.max_bytes / len(ensemble.trees.n_nodes) for ensemble in ensembles]
     mondrian, hoeffding = MondrianTrees.appetite, HoeffdingTrees.appetite
-    unit = SHARE_OF_LEARNERS * 2**20 / (10 * mondrian + 9 * hoeffding)
+    own = sum(array.nbytes for array in model.state_.engine.weights)
+    left = (SHARE_OF_LEARNERS * 2**20 - own) * (1 - SHARE_OF_NEIGHBOURS)
+    unit = left / (10 * mondrian + 9 * hoeffding)
     assert shares == pytest.approx([*(unit * mondrian * share for share in (1, 0.5, 1)), *[unit * hoeffding] * 3])
     assert "max_size" not in "".join(model.member_weights_)  # names say what tells the members apart
 

@@ -22,6 +22,7 @@ MODELS = {
     "nominal": lambda size: HoeffdingTrees(n_learners=2, **EAGER, nominal_attributes=["n0"], max_size=size, seed=1),
     "boosted": lambda size: OnlineAgnosticBoostClassifier(HoeffdingTrees(**EAGER, max_size=size), n_learners=3, seed=1),
     "mixture": lambda size: OnlineBoostClassifier(budget=10, max_size=size, seed=1),
+    "ages": lambda size: OnlineBoostClassifier(budget=30, max_size=size, seed=1),
 }
 
 

@@ -113,5 +113,5 @@ def choose(learner: Any, gammas: Sequence[float] | None, budget: int, max_size: 
 
 
 def young_appetite(order: int) -> float:
-    """How much memory a tree makes use of that lives for 2**(order + 1) rows, and so has at most twice as many nodes."""
+    """How much memory a tree makes use of that lives for 2**(order + 1) rows, with at most twice as many nodes."""
     return float(MondrianTrees.appetite) * max(2.0 ** (order - MOST_ORDER), 1 / 16) / 2.0

@@ -303,7 +303,9 @@ def check(weights: Weights) -> None:
             raise ValueError("invalid weights of the mixture: not a distribution")
     if np.any(np.abs(weights.pools) > 1e6):
         raise ValueError("invalid weights of the mixture: pools")
-    least = np.abs(weights.regret) - 1e-6 * (1.0 + weights.travelled)
-    exponent = np.square(np.maximum(weights.regret, 0.0) + 1.0) / (3.0 * (weights.travelled + 1.0))
-    if np.any(least > weights.travelled) or np.any(exponent > 600.0) or weights.heaviest[0] < 0.0:
+    regret, travelled = weights.regret, weights.travelled
+    if np.any(travelled < 0.0) or np.any(np.abs(regret) > travelled + 1e-6 * (1.0 + travelled)):
+        raise ValueError("invalid weights of the mixture: regret")
+    exponent = (np.maximum(regret, 0.0) + 1.0) / (travelled + 1.0) * (np.maximum(regret, 0.0) + 1.0) / 3.0
+    if np.any(exponent > 600.0) or weights.heaviest[0] < 0.0:  # its exponential would be infinite
         raise ValueError("invalid weights of the mixture: regret")

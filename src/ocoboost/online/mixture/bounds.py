@@ -24,7 +24,6 @@ from ocoboost.online.mixture import bayes
 from ocoboost.online.mixture.clock import LEAST_ORDER, n_orders
 from ocoboost.online.mixture.tournament import ORDER_PRIOR, WHOLE_PRIOR
 
-
 _LEAST_ROWS = 1 << LEAST_ORDER  # from one birth, of whatever order, to the next
 
 

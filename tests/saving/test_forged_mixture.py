@@ -1,0 +1,126 @@
+"""Forged mixtures: weights, ages, neighbours and the last label are refused, or the model works."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ocoboost
+from forging import File, entry, forged, refusal, replace, saved_as, sealed, state
+from model_files import long_stream
+from ocoboost.errors import ModelFileError
+from ocoboost.online.mixture.blend import Weights
+
+
+@pytest.fixture(scope="module")
+def ages(tmp_path_factory):
+    return saved_as("ages", tmp_path_factory, 150)
+
+
+def put(value):
+    return lambda array: array.reshape(-1).__setitem__(0, value)
+
+
+REFUSED = {
+    "a slow weight": (("weights", 0), put(0.5), "not a distribution"),
+    "no slow weight": (("weights", 0), put(np.nan), "finite"),
+    "a quick weight": (("weights", 1), put(-1.0), "not a distribution"),
+    "a pool": (("weights", 2), put(1e300), "pools"),
+    "an infinite pool": (("weights", 2), put(np.inf), "finite"),
+    "a belief": (("weights", 3), put(2.0), "not a distribution"),
+    "regret that nobody travelled": (("weights", 4), put(1e6), "regret"),
+    "infinite regret": (("weights", 4), put(-np.inf), "finite"),
+    "a way of less than nothing": (("weights", 5), put(-1.0), "regret"),
+    "a weight of less than nothing": (("weights", 6), put(-1.0), "regret"),
+    "one voter less": (("weights", 4), lambda array: array[:, 1:], "shape"),
+    "one copy less": (("weights", 5), lambda array: array[1:], "shape"),
+    "whole numbers": (("weights", 3), lambda array: array.view(np.int64), "expected float64"),
+    "neighbours with other labels": (("neighbours", "labels"), put(4), "labels of the neighbours"),
+    "neighbours without labels": (("neighbours", "labels"), put(-1), "labels of the neighbours"),
+    "neighbours of no weight": (("neighbours", "weights"), put(0.0), "labels of the neighbours"),
+    "neighbours far off": (("neighbours", "rows"), put(-np.inf), "rows of the neighbours"),
+    "neighbours with a column less": (("neighbours", "rows"), lambda rows: rows[:, 1:], "rows of the neighbours"),
+    "ranges of nothing": (("neighbours", "low"), put(np.nan), "rows of the neighbours"),
+    "ranges of fewer columns": (("neighbours", "high"), lambda high: high[1:], "columns of the neighbours"),
+    "ranges of all columns but one": (("neighbours", "low"), lambda low: low[1:], "columns of the neighbours"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_forged_arrays_are_refused(name, ages, tmp_path):
+    keys, change, message = REFUSED[name]
+    file = File(ages)
+    place = entry(state(file.header, "learned"), *keys)["array"]
+    changed = change(file.arrays[place])
+    file.arrays[place] = file.arrays[place] if changed is None else changed
+    assert message in refusal(sealed(file.header, file.arrays), tmp_path)
+
+
+VALUES = {
+    "n_rows": [-1, 0, 149, 151, 2**53, 2**62, 10**30, 1.5, None, True, "150"],
+    "last_label": [-2, -1, 4, 10**6, 2**63, 0.0, None, True, "0"],
+    "weights": [[], None, {"dict": []}],
+    "members": [[], None],
+    "ages": [[], None, [1], {"dict": []}],
+    "neighbours": [None, [], {"dict": []}],
+}
+
+
+@pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in VALUES.items() for value in values])
+def test_forged_values_are_refused(key, value, ages, tmp_path):
+    """150 rows are learned: another number of them asks for another row of birth."""
+    content = forged(ages, lambda header: replace(state(header, "learned"), key, value))
+    if key == "n_rows" and value in (149, 151):  # nobody was born in between
+        works(content, tmp_path)
+    else:
+        refusal(content, tmp_path)
+
+
+@pytest.mark.parametrize("value", [-1, 0, 95, 97, 128, 10**9, 96.0, None, True])
+def test_forged_births_are_refused(value, ages, tmp_path):
+    content = forged(ages, lambda header: replace(state(header, "learned", "ages", 0), "born", value))
+    assert "invalid row of birth" in refusal(content, tmp_path)
+
+
+@pytest.mark.parametrize("value", [-1, 10**6, 2**60, None, 1.0])
+def test_forged_versions_of_the_neighbours_columns_are_refused(value, ages, tmp_path):
+    content = forged(ages, lambda header: replace(state(header, "learned", "neighbours"), "version", value))
+    assert "neighbours" in refusal(content, tmp_path)
+
+
+def works(content, tmp_path):
+    """A model that loads predicts and learns, with distributions throughout."""
+    (tmp_path / "model.oco").write_bytes(content)
+    model = ocoboost.load(tmp_path / "model.oco")
+    rows = [x for x, _, _ in long_stream(70)]
+    with np.errstate(all="ignore"):
+        model.learn_many(rows, [model.classes_[y % len(model.classes_)] for _, y, _ in long_stream(70)])
+    for x in rows[:5]:
+        for said in (model.predict_proba_one(x), model.distribution_one(x), model.vote_shares_one(x)):
+            assert sum(said.values()) == pytest.approx(1.0)
+    assert sum(model.member_weights_.values()) == pytest.approx(1.0)
+
+
+NUMBERS = [np.nan, np.inf, -np.inf, -1.0, 0.0, 0.5, 1.0, 1e-300, 5e-324, 1e18, 1e308, -1e308]
+
+
+def test_mutated_parts_are_refused_or_harmless(ages, tmp_path):
+    """Numbers in every array of the mixture's own, and of its neighbours."""
+    whole = File(ages)
+    learned = state(whole.header, "learned")
+    places = [entry(learned, "weights", number)["array"] for number in range(len(Weights._fields))]
+    places += [entry(learned, "neighbours", name)["array"] for name in ("rows", "labels", "weights", "low", "high")]
+    outcomes = {"refused": 0, "works": 0}
+    for case in range(120):
+        draw = np.random.default_rng(case)
+        file = whole.copy()
+        array = file.arrays[places[case % len(places)]].reshape(-1)
+        value = draw.choice(NUMBERS)
+        array[draw.integers(array.size)] = value if array.dtype.kind == "f" else draw.choice([-1, 0, 1, 3, 4, 2**62])
+        try:
+            works(sealed(file.header, file.arrays), tmp_path)
+            outcomes["works"] += 1
+        except ModelFileError:
+            outcomes["refused"] += 1
+    assert min(outcomes.values()) > 10
+    assert sum(outcomes.values()) == 120
