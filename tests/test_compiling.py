@@ -93,3 +93,57 @@ def test_a_fused_run_that_counts_references_says_the_same(first, tmp_path):
     *found, counted = elsewhere(first, "fused_run", tmp_path)
     assert (counted_here, counted) == (False, True)
     np.testing.assert_equal(found, expected)
+
+
+@compiling.kernel
+def _half(number):
+    return number // 2
+
+
+@compiling.kernel
+def _halve_from_a_constant(n_times):
+    number = 0
+    for _ in range(n_times):
+        number = _half(number)
+    return number
+
+
+@needs_compiler
+def test_a_constant_is_no_other_signature():
+    assert _halve_from_a_constant(3) == 0
+    assert len(_half.signatures) == 1
+
+
+COUNT_SIGNATURES = """
+import re, sys
+from numba.core.dispatcher import Dispatcher
+from ocoboost import OnlineBoostClassifier
+
+rows = [{"a": float(i % 7), "b": float(-i), "t": "uvw"[i % 3]} for i in range(60)]
+rows = [{name: value for name, value in row.items() if i % 11 or name != "b"} for i, row in enumerate(rows)]
+labels = ["xyz"[i % 3] for i in range(60)]
+model = OnlineBoostClassifier(budget=5, seed=1)
+for x, y in zip(rows[:10], labels):
+    model.predict_one(x)
+    model.learn_one(x, y)
+model.predict_learn_many(rows[10:], labels[10:])
+model.predict_proba_many(rows)
+modules = [module for name, module in sys.modules.items() if name.startswith("ocoboost")]
+kernels = {id(k): k for module in modules for k in vars(module).values() if isinstance(k, Dispatcher)}
+n_signatures = 0
+for compiled in kernels.values():
+    seen = [re.sub(r"(\\dd, )[CFA]", r"\\1*", str(signature)) for signature in compiled.signatures]
+    n_signatures += len(seen)
+    if len(seen) != len(set(seen)) or "Literal" in str(seen):
+        print(compiled.py_func.__qualname__, *compiled.signatures, sep=chr(10))
+assert n_signatures > 50, n_signatures
+"""
+
+
+@pytest.mark.slow  # compiles the default model from nothing
+@needs_compiler
+def test_no_kernel_is_compiled_twice_for_layouts_or_constants(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", COUNT_SIGNATURES]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert run.stdout == ""

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
-from numba import config, njit
+from numba import config, njit, types
 
 IS_COMPILED = not getattr(config, "DISABLE_JIT", 0)
 
@@ -56,8 +56,29 @@ def kernel(
 
 def kernel(function: Any = None, /, **options: Any) -> Any:
     """Compile a function that makes no arrays. Options are Numba's."""
-    compile_it = njit(cache=True, **_OPTIONS, **options)
+
+    def compile_it(function: Any) -> Any:
+        return _without_literals(njit(cache=True, **_OPTIONS, **options)(function))
+
     return compile_it if function is None else compile_it(function)
+
+
+def _without_literals(compiled: Any) -> Any:
+    """Have a kernel's callers compile it for numbers, and not once more for the constant that a variable starts with.
+
+    Numba infers the types of a loop with ``node = 0`` twice: at first ``node`` is the constant 0, later any integer.
+    Each time it would compile every kernel that is called with it.
+    """
+    if not IS_COMPILED or not hasattr(compiled, "get_call_template"):
+        return compiled
+    choose = compiled.get_call_template
+    widen: Callable[[Any], Any] = types.unliteral
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        return choose([widen(arg) for arg in args], {key: widen(arg) for key, arg in kws.items()})
+
+    compiled.get_call_template = get_call_template
+    return compiled
 
 
 def allocating(function: Callable[P, R], /) -> Callable[P, R]:
