@@ -39,6 +39,7 @@ OURS = (
     Model("boost", "OnlineBoostClassifier", "ocoboost.online.boost", BOOSTER),
     Model("agnostic", "OnlineAgnosticBoostClassifier", "ocoboost.online.agnostic", BOOSTER),
     Model("realizable", "OnlineRealizableBoostClassifier", "ocoboost.online.realizable", BOOSTER),
+    Model("pairwise", "OnlinePairwiseBoostClassifier", "ocoboost.online.pairwise", BOOSTER),
     Model("mbbm", "OnlineMBBMClassifier", "ocoboost.online.mbbm", BOOSTER),
     Model("adaboost-olm", "AdaBoostOLMClassifier", "ocoboost.online.adaboost_olm", BOOSTER),
     Model("hoeffding", "HoeffdingTrees", "ocoboost.learners.hoeffding.classifier", LEARNER),

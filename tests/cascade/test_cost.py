@@ -14,14 +14,14 @@ import pytest
 from boosters import relabelling
 from ocoboost.cascade import regimes
 from ocoboost.cascade.cascade import Cascade
-from ocoboost.cascade.regimes import AGNOSTIC, REALIZABLE, Regime
+from ocoboost.cascade.regimes import AGNOSTIC, PAIRWISE, REALIZABLE, Regime
 from ocoboost.oco import losses, moves, projections
 from ocoboost.oco.players import PLAYERS
 from strategies import PLAYER_NAMES
 
 N_LEARNERS = 64
 KERNELS = {
-    losses: ["agnostic_gradient", "realizable_gradient"],
+    losses: ["agnostic_gradient", "realizable_gradient", "pairwise_gradient"],
     projections: ["project_row", "move_two_and_project"],
     moves: [
         "project_row",
@@ -34,7 +34,7 @@ KERNELS = {
         "_bet_row",
         "_squared_norm_along_simplex",
     ],
-    regimes: ["teach_row", "gradient_row", "move_row", "draw_label"],
+    regimes: ["teach_row", "teach_against_rivals", "gradient_row", "move_row", "draw_label"],
 }
 
 
@@ -102,7 +102,7 @@ def operations(regime, player, k, kind):
 
 @pytest.mark.parametrize("kind", ["random", "right", "wrong", "spiteful", "clustered"])
 @pytest.mark.parametrize("player", PLAYER_NAMES)
-@pytest.mark.parametrize("regime", [AGNOSTIC, REALIZABLE], ids=["agnostic", "realizable"])
+@pytest.mark.parametrize("regime", [AGNOSTIC, REALIZABLE, PAIRWISE])
 def test_the_players_of_a_row_cost_at_most_n_k_log_k(regime, player, kind, uncompiled):
     per_unit = [operations(regime, player, k, kind) / (N_LEARNERS * k * math.log2(k)) for k in (4, 16, 64, 256)]
     assert max(per_unit) <= 20

@@ -155,6 +155,32 @@ def realizable_mistake_bound(
     return n_rounds * (1.0 - gain) / 2.0
 
 
+def pairwise_mistake_bound(
+    *,
+    best_mistakes: float,
+    weak_regret: float,
+    player_regret: float,
+    gamma: float,
+    n_rounds: float,
+    n_learners: int,
+    n_classes: int,
+    of_plurality: bool = False,
+) -> float:
+    """The largest expected number of mistakes of the pairwise booster, below gamma 1 too (docs/theory.md).
+
+    ``weak_regret`` is under Definition 1 with the rival fixed before the vote; for learners taught label weights, k
+    times their regret in these. Of the plurality of the votes the bound is larger by a factor of k / (k - 1).
+
+    >>> known = dict(weak_regret=20, player_regret=10, gamma=0.5, n_rounds=1000, n_learners=100)
+    >>> pairwise_mistake_bound(best_mistakes=100, n_classes=2, **known)  # as Theorem 1's for Algorithm 1
+    145.0
+    >>> pairwise_mistake_bound(best_mistakes=100, n_classes=5, **known)
+    232.0
+    """
+    hinge = 2.0 * best_mistakes + weak_regret / gamma + n_rounds * player_regret / (2.0 * n_learners)
+    return hinge if of_plurality else (1.0 - 1.0 / n_classes) * hinge
+
+
 def agnostic_correlation_bound(
     *, best_correlation: float, player_regret: float, weak_slack: float, gamma: float, n_learners: int, n_classes: int
 ) -> float:
