@@ -181,6 +181,37 @@ def pairwise_mistake_bound(
     return hinge if of_plurality else (1.0 - 1.0 / n_classes) * hinge
 
 
+def exploration_rate(play: int, n_classes: int) -> float:
+    """The share of a bandit's plays, the first is number 1, that are drawn uniformly from all labels.
+
+    >>> exploration_rate(1, 3), round(exploration_rate(3000, 3), 3)
+    (1.0, 0.1)
+    """
+    return float(min(1.0, (n_classes / play) ** (1.0 / 3.0)))
+
+
+def bandit_mistake_bound(*, booster_mistakes: float, n_rounds: int, n_classes: int) -> float:
+    """The largest expected number of wrong plays, if the proposals are expected to be wrong ``booster_mistakes`` times.
+
+    The proposals' bound is that of the booster with the learners' regret on rows of weight 1 / P[y], whose squares are
+    expected to sum to at most ``bandit_energy``.
+
+    >>> round(bandit_mistake_bound(booster_mistakes=100, n_rounds=1000, n_classes=4))
+    277
+    """
+    explored = sum(exploration_rate(play, n_classes) for play in range(1, n_rounds + 1))
+    return booster_mistakes + (1.0 - 1.0 / n_classes) * explored
+
+
+def bandit_energy(*, n_rounds: int, n_classes: int) -> float:
+    """The most that the squared weights of a bandit's rows are expected to sum to: O(k^(2/3) T^(4/3)).
+
+    >>> round(bandit_energy(n_rounds=1000, n_classes=4))
+    18913
+    """
+    return sum(n_classes / exploration_rate(play, n_classes) for play in range(1, n_rounds + 1))
+
+
 def agnostic_correlation_bound(
     *, best_correlation: float, player_regret: float, weak_slack: float, gamma: float, n_learners: int, n_classes: int
 ) -> float:
