@@ -20,6 +20,7 @@ MODELS: dict[str, Any] = {
         n_learners=3, votes="distribution", pool="distribution", start="label", player="exponentiated", **k
     ),
     "realizable": lambda **k: ocoboost.OnlineRealizableBoostClassifier(n_learners=3, player="coin", **k),
+    "pairwise": lambda **k: ocoboost.OnlinePairwiseBoostClassifier(n_learners=3, relabel="random", **k),
     "mbbm": lambda **k: ocoboost.OnlineMBBMClassifier(n_learners=4, mode=("ties", "constants"), **k),
     "olm": lambda **k: ocoboost.AdaBoostOLMClassifier(ocoboost.MondrianTrees(split_pure=True), n_learners=4, **k),
     "hoeffding": lambda **k: ocoboost.HoeffdingTrees(

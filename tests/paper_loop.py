@@ -1,4 +1,4 @@
-"""Algorithms 1 and 4 as the paper writes them: row by row, learner by learner, in plain NumPy.
+"""Algorithms 1 and 4 as the paper writes them, and the pairwise booster: row by row, learner by learner, in NumPy.
 
 Nothing of the package is used but two methods of an ensemble of weak learners, ``vote`` and ``vote_and_learn``; draws
 come as an argument. Numbers at the right are the statements of the algorithm, counted from the first after its input;
@@ -106,6 +106,46 @@ def algorithm_4(
             weight = p if draw is None else float(draw(t, i) < p)
             teach(learners, i, x, weight * y, W[i])  # 10: pass (x_t, y_t) to W_i with probability p_t^i
         losses.clear()  # 11: reset A
+        run.votes.append([int(np.argmax(w)) for w in W])
+    return run
+
+
+def pairwise(
+    learners: Learners,
+    stream: Sequence[tuple[Any, int]],
+    *,
+    n_learners: int,
+    n_classes: int,
+    gamma: float,
+    draw: Draw | None,
+    beyond: Beyond = Beyond(),  # noqa: B008, a named tuple
+) -> Run:
+    """The pairwise booster as docs/theory.md has it; its losses are doubled, as all losses here are in gains."""
+    step_size = gamma / math.sqrt(n_learners) if beyond.step_size is None else beyond.step_size
+    run = Run([], [])
+    for t, (x, label) in enumerate(stream):
+        W = [vote_on(learners, i, x, n_classes) for i in range(n_learners)]
+        h = sum(one_hot(w) if beyond.pool == "label" else w for w in W)
+        run.distributions.append(project_sorted(h / (gamma * n_learners)))
+        rivals = [j for j in range(n_classes) if j != label]
+        r = np.full(n_classes, 1 / n_classes)
+        if beyond.start == "label":
+            r = np.array([1 / len(rivals) if j in rivals else 0.0 for j in range(n_classes)])
+        for i in range(n_learners):
+            said = one_hot(W[i]) if beyond.votes == "label" else W[i]
+            all_rivals = 1 - r[label]
+            gains = np.zeros(n_classes)  # r_j on the label and -r_j on its rival j, summed over rivals
+            loss = np.zeros(n_classes)  # of r, which is linear: that of r_j
+            gains[label] = all_rivals
+            for j in rivals:
+                gains[j] -= r[j]
+                loss[j] = (said[label] - said[j]) / gamma - 1
+            lesson = (gains + all_rivals) / n_classes  # the same for all labels added, so that none is below 0
+            if draw is not None:
+                drawn = int(np.searchsorted(np.cumsum(lesson), draw(t, i), side="right"))
+                lesson = np.eye(n_classes + 1)[drawn][:n_classes]  # beyond the last label: nothing
+            teach(learners, i, x, lesson, W[i])
+            r = project_sorted(r - step_size * 2 * loss)
         run.votes.append([int(np.argmax(w)) for w in W])
     return run
 

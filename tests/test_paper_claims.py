@@ -19,7 +19,7 @@ from boosters import relabelling
 from ocoboost import OnlineAgnosticBoostClassifier
 from ocoboost.bench import datasets
 from ocoboost.cascade.cascade import Cascade
-from ocoboost.cascade.regimes import AGNOSTIC, REALIZABLE, Regime, gradient_row
+from ocoboost.cascade.regimes import AGNOSTIC, PAIRWISE, REALIZABLE, Regime, gradient_row
 from ocoboost.oco.domains import Simplex, UnitInterval
 from ocoboost.oco.losses import agnostic_gradient, realizable_gradient
 from ocoboost.oco.players import PLAYERS, Game
@@ -213,7 +213,7 @@ def measured_regret(player, regime, *, gamma, k, n, start, votes, step):
 
 
 @pytest.mark.parametrize("start", ["uniform", "label"])
-@pytest.mark.parametrize("regime", [Regime(AGNOSTIC), Regime(REALIZABLE)], ids=str)
+@pytest.mark.parametrize("regime", [Regime(AGNOSTIC), Regime(REALIZABLE), Regime(PAIRWISE)], ids=str)
 @pytest.mark.parametrize("name", PLAYER_NAMES)
 def test_every_players_regret_stays_under_its_bound(name, regime, start):
     for k, n, gamma in itertools.product((2, 3, 7), (1, 2, 10, 100), (0.1, 0.5, 1.0)):
@@ -259,7 +259,7 @@ def test_regret_bounds_hold_for_any_gradients_within_the_games_limits(name, star
 @pytest.mark.parametrize("name", PLAYER_NAMES)
 def test_bounds_hold_on_the_votes_of_real_trees(name, start, tree_votes):
     votes, labels = tree_votes
-    for regime in (Regime(AGNOSTIC), Regime(REALIZABLE)):
+    for regime in (Regime(AGNOSTIC), Regime(REALIZABLE), Regime(PAIRWISE)):
         for row in range(0, len(votes), 5):
             # The game is symmetric in the labels, so the true one may be called 0.
             relabelled = np.where(votes[row] == labels[row], 0, 1 + (votes[row] + 6 - labels[row]) % 6)

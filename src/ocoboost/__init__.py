@@ -23,8 +23,10 @@ if TYPE_CHECKING:  # the same names once more for type checkers, which do not ru
     from ocoboost.learners.mondrian.classifier import MondrianTrees as MondrianTrees
     from ocoboost.online.adaboost_olm import AdaBoostOLMClassifier as AdaBoostOLMClassifier
     from ocoboost.online.agnostic import OnlineAgnosticBoostClassifier as OnlineAgnosticBoostClassifier
+    from ocoboost.online.bandit import OnlineBanditBoostClassifier as OnlineBanditBoostClassifier
     from ocoboost.online.boost import OnlineBoostClassifier as OnlineBoostClassifier
     from ocoboost.online.mbbm import OnlineMBBMClassifier as OnlineMBBMClassifier
+    from ocoboost.online.pairwise import OnlinePairwiseBoostClassifier as OnlinePairwiseBoostClassifier
     from ocoboost.online.realizable import OnlineRealizableBoostClassifier as OnlineRealizableBoostClassifier
     from ocoboost.saving.model import load as load
     from ocoboost.saving.model import save as save

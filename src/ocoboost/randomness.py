@@ -30,6 +30,8 @@ BIN_ROWS = 1 << 20  # rows used to find the thresholds of bins
 HELD_OUT = BIN_ROWS + 1  # rows held out for validation
 DRAWN_ROWS = BIN_ROWS + 2  # which row is the n-th drawn (in place of rows) for a stage
 DRAWN_LABELS = BIN_ROWS + 3  # and the label it is given
+ACT = BIN_ROWS + 4  # the label that is played, by the number of plays (in place of rows)
+ASK = BIN_ROWS + 5  # whether a label is asked for, by the number of rows that it was considered for
 
 _MASK = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)

@@ -20,6 +20,7 @@ GROUP = "ocoboost.models"
 BOOSTER = "online booster"  # River's
 LEARNER = "learner"  # River's, and a booster takes it as its learner
 BATCH = "batch"  # scikit-learn's
+BANDIT = "bandit"  # River's, around an online booster that acts
 
 
 class Model(NamedTuple):
@@ -39,8 +40,10 @@ OURS = (
     Model("boost", "OnlineBoostClassifier", "ocoboost.online.boost", BOOSTER),
     Model("agnostic", "OnlineAgnosticBoostClassifier", "ocoboost.online.agnostic", BOOSTER),
     Model("realizable", "OnlineRealizableBoostClassifier", "ocoboost.online.realizable", BOOSTER),
+    Model("pairwise", "OnlinePairwiseBoostClassifier", "ocoboost.online.pairwise", BOOSTER),
     Model("mbbm", "OnlineMBBMClassifier", "ocoboost.online.mbbm", BOOSTER),
     Model("adaboost-olm", "AdaBoostOLMClassifier", "ocoboost.online.adaboost_olm", BOOSTER),
+    Model("bandit", "OnlineBanditBoostClassifier", "ocoboost.online.bandit", BANDIT),
     Model("hoeffding", "HoeffdingTrees", "ocoboost.learners.hoeffding.classifier", LEARNER),
     Model("mondrian", "MondrianTrees", "ocoboost.learners.mondrian.classifier", LEARNER),
     Model("stump-experts", "StumpExperts", "ocoboost.learners.experts.classifier", LEARNER),

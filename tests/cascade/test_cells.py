@@ -14,7 +14,7 @@ from ocoboost import AdaBoostOLMClassifier, HoeffdingTrees, OnlineMBBMClassifier
 from ocoboost.cascade.cells import Cells, Kernels, kernels_for
 from ocoboost.cascade.mbbm import MBBM
 from ocoboost.cascade.olm import OLM
-from ocoboost.cascade.regimes import AGNOSTIC, REALIZABLE, Playing
+from ocoboost.cascade.regimes import AGNOSTIC, PAIRWISE, REALIZABLE, Playing
 from ocoboost.cascade.relabelling import Relabelling
 
 N_LEARNERS = 4
@@ -23,6 +23,7 @@ PLAYING = {"gamma": 0.5, "n_learners": N_LEARNERS, "relabel": "random", "seed": 
 KINDS = {
     "agnostic": lambda: relabelling(AGNOSTIC, **PLAYING),
     "realizable": lambda: relabelling(REALIZABLE, **PLAYING),
+    "pairwise": lambda: relabelling(PAIRWISE, **PLAYING),
     "coin": lambda: relabelling(REALIZABLE, **PLAYING, player="coin"),
     "mbbm": lambda: MBBM(**WEIGHTING),
     "olm": lambda: OLM(**WEIGHTING),

@@ -11,6 +11,7 @@ from ocoboost import (
     MondrianTrees,
     OnlineAgnosticBoostClassifier,
     OnlineMBBMClassifier,
+    OnlinePairwiseBoostClassifier,
     OnlineRealizableBoostClassifier,
 )
 from ocoboost.bench import datasets
@@ -23,7 +24,7 @@ ROWS = datasets.shuffled(datasets.balance(), 3)[:150]
 X, LABELS = [x for x, _ in ROWS], [y for _, y in ROWS]
 TREES = {"hoeffding": HoeffdingTrees(grace_period=20, delta=0.5, tau=0.5), "mondrian": MondrianTrees()}
 KINDS = ["label", "distribution"]
-BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier]
+BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier, OnlinePairwiseBoostClassifier]
 
 
 def run(model):

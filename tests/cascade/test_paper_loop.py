@@ -10,7 +10,7 @@ import paper_loop
 from boosters import relabelling
 from ocoboost import HoeffdingTrees, MondrianTrees
 from ocoboost.cascade.cascade import Cascade
-from ocoboost.cascade.regimes import AGNOSTIC, REALIZABLE
+from ocoboost.cascade.regimes import AGNOSTIC, PAIRWISE, REALIZABLE
 from ocoboost.data import tables
 from ocoboost.data.schema import Block, Schema
 from ocoboost.learners import foreign
@@ -19,7 +19,7 @@ from ocoboost.theory.record import Record
 from toy_learners import Bins, Witness
 
 N_ROWS, N_WARM, N_CLASSES, N_LEARNERS, GAMMA, SEED = 160, 30, 5, 7, 0.3, 11
-ALGORITHMS = {AGNOSTIC: paper_loop.algorithm_1, REALIZABLE: paper_loop.algorithm_4}
+ALGORITHMS = {AGNOSTIC: paper_loop.algorithm_1, REALIZABLE: paper_loop.algorithm_4, PAIRWISE: paper_loop.pairwise}
 # Rounding must not decide what trees do. Plays weigh 1 in all, so the grace period is not a whole number; and leaves
 # below the root vote by majority and do not split: after a label's first row there, its variance is a rounding error.
 STUMP = {"grace_period": 9.5, "delta": 0.5, "tau": 0.5, "max_depth": 1, "leaf_prediction": "mc"}
@@ -95,7 +95,7 @@ def driven(name, regime, relabel, *, by_parts, n_jobs=1):
 
 
 @pytest.mark.parametrize("relabel", ["fractional", "random"])
-@pytest.mark.parametrize("regime", ALGORITHMS, ids=["Algorithm 1", "Algorithm 4"])
+@pytest.mark.parametrize("regime", ALGORITHMS, ids=["Algorithm 1", "Algorithm 4", "pairwise"])
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.kernels) for name in QUICK] + SLOWER)
 def test_the_cascade_is_the_papers_loop(name, regime, relabel):
     expected = literal(name, regime, relabel)

@@ -1,4 +1,4 @@
-"""With the labels given, the boosters of the paper are its Algorithms 1 and 4; and what gamma does."""
+"""With the labels given, the boosters are their algorithms, written out in ``paper_loop``; and what gamma does."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from river import naive_bayes
 
 import naive
 import paper_loop
-from ocoboost import OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier
+from ocoboost import OnlineAgnosticBoostClassifier, OnlinePairwiseBoostClassifier, OnlineRealizableBoostClassifier
 from ocoboost.bench import datasets
 from ocoboost.oco.players import PLAYERS
 from ocoboost.randomness import RELABEL, derive_seed, uniform
 from strategies import PLAYER_NAMES
 from toy_learners import Bins
 
-BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier]
+BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier, OnlinePairwiseBoostClassifier]
+WRITTEN_OUT = dict(zip(BOOSTERS, [paper_loop.algorithm_1, paper_loop.algorithm_4, paper_loop.pairwise], strict=True))
 ROWS = datasets.shuffled(datasets.balance(), 1)[:200]
 X, Y = [x for x, _ in ROWS], [y for _, y in ROWS]
 
@@ -52,6 +53,9 @@ class River:
 )
 @pytest.mark.parametrize("booster", BOOSTERS)
 def test_with_classes_given_it_is_the_papers_algorithm(booster, gamma, relabel, start, votes, pool, step_size):
+    is_tied = (relabel, start, votes) == ("fractional", "uniform", "label")
+    if booster is OnlinePairwiseBoostClassifier and is_tied:
+        pytest.skip("sums of the same weights in another order tie; cascade/test_paper_loop has learners that do not")
     n_learners, seed, classes = 6, 9, ["L", "B", "R"]
     choices = {"start": start, "votes": votes, "pool": pool}
     model = booster(
@@ -64,9 +68,8 @@ def test_with_classes_given_it_is_the_papers_algorithm(booster, gamma, relabel, 
         seed=seed,
         **choices,
     )
-    is_agnostic = booster is OnlineAgnosticBoostClassifier
-    step = expected_step(is_agnostic, start, gamma, n_learners) if step_size == "optimal" else step_size
-    expected = (paper_loop.algorithm_1 if is_agnostic else paper_loop.algorithm_4)(
+    step = expected_step(booster, start, gamma, n_learners) if step_size == "optimal" else step_size
+    expected = WRITTEN_OUT[booster](
         River([Bins(derive_seed(seed, learner)) for learner in range(n_learners)]),
         [(x, classes.index(y)) for x, y in ROWS],
         n_learners=n_learners,
@@ -82,12 +85,13 @@ def test_with_classes_given_it_is_the_papers_algorithm(booster, gamma, relabel, 
         model.learn_one(x, y)
 
 
-def expected_step(is_agnostic, start, gamma, n_learners):
+def expected_step(booster, start, gamma, n_learners):
     """R / (G sqrt(N)) with three classes, from the formulas in docs/design.md."""
-    if not is_agnostic:
+    if booster is OnlineRealizableBoostClassifier:
         return (1.0 if start == "label" else 0.5) / ((1 / gamma + 1) * math.sqrt(n_learners))
     bound = math.sqrt(4 * (1 / gamma**2 + 1) - 4 * (1 / gamma - 1) ** 2 / 3)
-    return (math.sqrt(2) if start == "label" else math.sqrt(2 / 3)) / (bound * math.sqrt(n_learners))
+    from_label = math.sqrt(2 if booster is OnlineAgnosticBoostClassifier else 3 / 2)
+    return (from_label if start == "label" else math.sqrt(2 / 3)) / (bound * math.sqrt(n_learners))
 
 
 def test_the_defaults_are_the_papers():

@@ -23,12 +23,13 @@ from ocoboost import (
     OnlineAgnosticBoostClassifier,
     OnlineBoostClassifier,
     OnlineMBBMClassifier,
+    OnlinePairwiseBoostClassifier,
     OnlineRealizableBoostClassifier,
 )
 from ocoboost.errors import BrokenModelError, InvalidInputError, InvalidParameterError, WeakLearnerError
 from toy_learners import Bins, Fragile, Weightless
 
-BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier]
+BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier, OnlinePairwiseBoostClassifier]
 EVERY = [*BOOSTERS, mixture]
 GOOD = {"a": 1.0, "b": 2.0}
 

@@ -16,6 +16,7 @@ from ocoboost import (
     MondrianTrees,
     OnlineAgnosticBoostClassifier,
     OnlineMBBMClassifier,
+    OnlinePairwiseBoostClassifier,
     OnlineRealizableBoostClassifier,
 )
 from ocoboost.bench import datasets
@@ -23,7 +24,7 @@ from strategies import PLAYER_NAMES, cuts, streams
 from strategies import settings as booster_settings
 from toy_learners import Bins, Weightless
 
-BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier]
+BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier, OnlinePairwiseBoostClassifier]
 BASELINES = [OnlineMBBMClassifier, AdaBoostOLMClassifier]
 
 

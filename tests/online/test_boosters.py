@@ -17,6 +17,7 @@ from boosters import mixture
 from ocoboost import (
     HoeffdingTrees,
     OnlineAgnosticBoostClassifier,
+    OnlinePairwiseBoostClassifier,
     OnlineRealizableBoostClassifier,
 )
 from ocoboost.bench import datasets
@@ -25,7 +26,7 @@ from toy_learners import Bins, Weightless
 ROWS = datasets.shuffled(datasets.balance(), 1)[:200]
 X, Y = [x for x, _ in ROWS], [y for _, y in ROWS]
 
-BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier]
+BOOSTERS = [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier, OnlinePairwiseBoostClassifier]
 EVERY = [*BOOSTERS, mixture]
 
 

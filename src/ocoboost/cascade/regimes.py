@@ -1,8 +1,9 @@
-"""Agnostic and realizable: what the players play, what they lose, and what their plays teach.
+"""Agnostic, realizable and pairwise: what the players play, what they lose, and what their plays teach.
 
-A regime is all that distinguishes Algorithms 1 and 2 (agnostic) from Algorithms 4 and 5 (realizable): a domain, a loss,
-and how a play becomes label weights. Random relabelling teaches a draw from these weights, with the same mean. Starts,
-lessons and moves are defined only here; the online cells, the batch boosters and the account's replay all use them.
+A regime is all that distinguishes Algorithms 1 and 2 (agnostic) from Algorithms 4 and 5 (realizable) and from the
+pairwise booster, which is not in the paper (docs/theory.md): a domain, a loss, and how a play becomes label weights.
+Random relabelling teaches a draw from these weights, with the same mean. Starts, lessons and moves are defined only
+here; the online cells, the batch boosters and the account's replay all use them.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ocoboost.randomness import draw_label
 
 AGNOSTIC = 0  # a play is a distribution over labels: teach it, or a label drawn from it
 REALIZABLE = 1  # a play is a probability: teach the true label with that weight, or with that probability
+PAIRWISE = 2  # a play weighs the rivals of the true label, on which it means "skip": teach what beats those rivals
 # Below this the prediction is the plurality for any number of learners, and squares would overflow.
 SMALLEST_GAMMA = 1e-100
 
@@ -44,7 +46,7 @@ class Playing(NamedTuple):
 
 @dataclass(frozen=True)
 class Regime:
-    """One of the two ways in which the paper reduces boosting to online convex optimization."""
+    """One of the ways to reduce boosting to online convex optimization: two of the paper's, and ours."""
 
     code: int
 
@@ -66,6 +68,8 @@ class Regime:
         if start == "uniform":
             return centres
         vertices = np.ones((n_classes, 1)) if self.code == REALIZABLE else np.eye(n_classes)
+        if self.code == PAIRWISE and n_classes > 1:  # nothing is skipped, and all rivals are alike
+            vertices = (1.0 - vertices) / (n_classes - 1)
         return (1.0 - LABEL_START_MIXING) * vertices + LABEL_START_MIXING * centres if is_entropic else vertices
 
     def playing(
@@ -127,6 +131,8 @@ def teach_row(
             out[label] = weight if draw < play[0] else 0.0
         else:
             out[label] = play[0] * weight
+    elif regime == PAIRWISE:
+        teach_against_rivals(play, label, weight, is_random, draw, out)
     elif is_random:  # Alg. 1.10: a label drawn from p, or all labels with their weights
         out[draw_label(play, draw)] = weight
     else:
@@ -135,10 +141,33 @@ def teach_row(
 
 
 @kernel
+def teach_against_rivals(
+    play: FloatArray, label: int, weight: float, is_random: bool, draw: float, out: FloatArray
+) -> None:
+    """Gains of play[j] for the label and -play[j] for its rival j, made label weights: shifted alike, over k.
+
+    The label gets (2/k) of all that is not skipped, and every other label (1/k) of what is not against it. A shift
+    changes no comparison between hypotheses; with weights, rows total 1 - play[label].
+    """
+    k = play.size
+    kept = 1.0 - play[label]
+    below = 0.0
+    for j in range(k):
+        share = (2.0 * kept if j == label else max(kept - play[j], 0.0)) / k
+        if is_random:
+            out[j] = weight if below <= draw < below + share else 0.0
+            below += share
+        else:
+            out[j] = share * weight
+
+
+@kernel
 def gradient_row(regime: int, vote: FloatArray, label: int, gamma: float, out: FloatArray) -> None:
     """What a row's player is shown after a vote."""
     if regime == REALIZABLE:
         losses.realizable_gradient(vote, label, gamma, out)
+    elif regime == PAIRWISE:
+        losses.pairwise_gradient(vote, label, gamma, out)
     else:
         losses.agnostic_gradient(vote, label, gamma, out)
 

@@ -10,10 +10,11 @@ Cost per row: a vote and a lesson of every learner, and on average O(n_learners 
 from __future__ import annotations
 
 from ocoboost.cascade.regimes import AGNOSTIC, Regime
+from ocoboost.online.accounting import Accountable
 from ocoboost.online.playing import PlayingBooster
 
 
-class OnlineAgnosticBoostClassifier(PlayingBooster):
+class OnlineAgnosticBoostClassifier(PlayingBooster, Accountable):
     """Boosting on a stream whose labels may be noisy (Raman & Tewari, 2022, Algorithm 1).
 
     The defaults are the paper's, except for the depth of the trees: its experiments boost

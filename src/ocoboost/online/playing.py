@@ -1,4 +1,4 @@
-"""What Algorithms 1 and 4 share: parameters of the game that every row plays."""
+"""What Algorithms 1 and 4 and the pairwise booster share: parameters of the game that every row plays."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from ocoboost.cascade.relabelling import Relabelling
 from ocoboost.data.labels import Labels
 from ocoboost.data.parameters import AnyOf, Between, OneOf, Range, invalid
 from ocoboost.oco.players import PLAYERS
-from ocoboost.online.accounting import Accountable
 from ocoboost.online.booster import GAMMA, OnlineBooster
 
 
-class PlayingBooster(OnlineBooster, Accountable):
+class PlayingBooster(OnlineBooster):
     """Base of the boosters that play an online convex optimization game for every row."""
 
     regime: ClassVar[Regime]

@@ -7,10 +7,11 @@ while the learners before i are wrong. Labels are never changed, only weighted. 
 from __future__ import annotations
 
 from ocoboost.cascade.regimes import REALIZABLE, Regime
+from ocoboost.online.accounting import Accountable
 from ocoboost.online.playing import PlayingBooster
 
 
-class OnlineRealizableBoostClassifier(PlayingBooster):
+class OnlineRealizableBoostClassifier(PlayingBooster, Accountable):
     """Boosting on a stream that some hypothesis labels without error (Raman & Tewari, 2022, Algorithm 4).
 
     Parameters

@@ -46,5 +46,6 @@ def check_sizes(described: dict[str, Any], n_members: int, n_bytes: int) -> None
     max_size = parameters.get("max_size")
     if isinstance(max_size, int | float) and n_bytes > 2 * max_size * 2**20 + ALLOWANCE:
         raise ModelFileError(f"would take {n_bytes:,} bytes in memory, more than its max_size={max_size:g} allows.")
-    if isinstance(parameters.get("learner"), dict):
-        check_sizes(parameters["learner"], n_members, n_bytes)
+    for inner in ("learner", "booster"):
+        if isinstance(parameters.get(inner), dict):
+            check_sizes(parameters[inner], n_members, n_bytes)

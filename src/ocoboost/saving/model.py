@@ -120,6 +120,9 @@ def _prepare(declared: Any, n_bytes: int) -> tuple[Any, State | None]:
     return model, state
 
 
+# Parameters that are models themselves, and their protocol; the first cannot hold another.
+NESTED = {"learner": registry.LEARNER, "booster": registry.BOOSTER}
+
 # -- parameters --------------------------------------------------------------------------------------------------------
 
 
@@ -128,9 +131,9 @@ def _describe(classifier: Any) -> dict[str, Any]:
     name = type(classifier).__name__
     _find(name, type(classifier))
     parameters = {key: getattr(classifier, key) for key in inspect.signature(type(classifier)).parameters}
-    learner = parameters.get("learner")
-    if learner is not None and not isinstance(learner, str):
-        parameters["learner"] = _describe(learner)
+    for key in NESTED:
+        if parameters.get(key) is not None and not isinstance(parameters[key], str):
+            parameters[key] = _describe(parameters[key])
     for key in ("classes", "nominal_attributes", "gammas"):
         if parameters.get(key) is not None:
             parameters[key] = list(parameters[key])  # arrays and series too
@@ -158,22 +161,26 @@ def _find(name: str, kind: type | None = None) -> registry.Model:
 def _check(described: Any) -> None:
     """Raise for a description that no saved model has."""
     check_described(described)
-    learner = described["parameters"].get("learner")
-    if isinstance(learner, dict):
-        check_described(learner)
-        if isinstance(learner["parameters"].get("learner"), dict):
-            raise ModelFileError("holds a booster of boosters.")
+    for key in NESTED:
+        inner = described["parameters"].get(key)
+        if isinstance(inner, dict):
+            check_described(inner)
+            too_deep = NESTED if key == "learner" else ("booster",)
+            if any(isinstance(inner["parameters"].get(other), dict) for other in too_deep):
+                raise ModelFileError("holds a booster of boosters.")
+            _check(inner)
 
 
 def _make(described: Any) -> Any:
     """A fresh classifier; only registered ones can be made."""
     _check(described)
     parameters = dict(described["parameters"])
-    if isinstance(parameters.get("learner"), dict):
-        learner = parameters["learner"]
-        if _find(learner["class"]).protocol != registry.LEARNER:
-            raise ValueError(f"{learner['class']} is not a weak learner")
-        parameters["learner"] = _make(learner)
+    for key, protocol in NESTED.items():
+        inner = parameters.get(key)
+        if isinstance(inner, dict):
+            if _find(inner["class"]).protocol != protocol:
+                raise ValueError(f"{inner['class']} is not a {protocol}")
+            parameters[key] = _make(inner)
     model = _find(described["class"]).load()
     if set(parameters) != set(inspect.signature(model).parameters):
         raise ModelFileError(f"has other parameters than a {described['class']} of this version of ocoboost.")

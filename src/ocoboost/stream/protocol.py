@@ -251,6 +251,10 @@ class StreamClassifier(base.MiniBatchClassifier):
         """The state, or a fresh one that is kept only once a row has been accepted for learning."""
         return self._state if self._state is not None else self._begin()
 
+    def _naming(self) -> AbstractContextManager[None]:
+        """A context in which what is wrong with the input is said in this model's name."""
+        return _Naming(self)
+
     def _root_seed(self) -> int:
         return fresh_seed() if self.seed is None else int(self.seed)
 

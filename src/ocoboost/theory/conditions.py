@@ -16,8 +16,10 @@ What they can and cannot ask for, each with a test:
 
 - With three or more labels, gamma < 1 and labels drawn uniformly, no learner satisfies OneVsOne, Plain, OneVsAll or
   Asymmetric, whatever the class: a vote gains -(k - 2) / k on average, and should gain at least gamma times that. The
-  paper lets the adversary choose the rival label after the vote; with a rival chosen before it, ``rivals``, the
-  one-vs-one condition can be met by exponential weights.
+  paper lets the adversary choose the rival label after the vote; then OneVsOne fails at gamma = 1 too, if the class
+  holds the constants, the best of which gains at least 0. With a rival chosen before the vote, ``rivals``, it can be
+  met by exponential weights.
+- Plain says little unless some hypothesis is right on half of the rows: the paper's own caveat (Appendix C).
 - OneVsAll and AgnosticBatch compare with a different hypothesis for every label. If the class holds constants, the
   best one for a label is always right on its rows: then they ask for accuracy (1 + gamma) / 2 on every label, whatever
   the labels, and are met only with a slack of that order. Look at the slack, not only at the verdict.

@@ -145,7 +145,7 @@ class _Totals:
             weights @ (2.0 * (distributions[met] - 1.0) - _least_losses(cells, shares, rows.labels))
         )
         mass = float(tally.learner_sums[:, replay.MASS].mean())
-        self.price += mass * bounds.guessing_price(gamma=gamma, n_classes=rows.n_classes)
+        self.price += mass * bounds.guessing_loss(gamma=gamma, n_classes=rows.n_classes)
 
     def report(self, comparator: str, member: int, n_members: int) -> Report:
         cells, sums, weight, n_learners = self.cells, self.learner_sums, self.weight, self.cells.n_learners
@@ -178,7 +178,7 @@ class _Totals:
             accuracy_of_mode=self.hits / weight,
             regret=2.0 * (self.right - self.expected) / weight,
             parts=Parts(*(float(part) / weight for part in parts)),
-            guessing_price=self.price / weight,
+            guessing_loss=self.price / weight,
             player_bound=self.player_bound / weight,
             bound=float(bound),
             advantages=[advantage(*row[replay.EDGE :]) for row in sums.tolist()],

@@ -58,7 +58,7 @@ class Report:
     accuracy_of_mode: float  # of the most probable label
     regret: float  # measured: from D, the labels and the comparator
     parts: Parts
-    guessing_price: float  # the part of `parts.learners` that gamma and the number of labels explain by themselves
+    guessing_loss: float  # the part of `parts.learners` that gamma and the number of labels explain by themselves
     player_bound: float  # the most that `parts.players` can be
     bound: float  # Theorem 1 with the measured regret of the learners and the players' bound
     advantages: list[Advantage]
@@ -92,12 +92,12 @@ class Report:
     @property
     def learners_own(self) -> float:
         """The learners' part without the price of gamma: what they lack in advantage over guessing."""
-        return self.parts.learners - self.guessing_price
+        return self.parts.learners - self.guessing_loss
 
     @property
     def price_kept(self) -> float:
         """What is left of the price of gamma after the projection: zero where all labels keep a share of D."""
-        return self.guessing_price - self.parts.projection
+        return self.guessing_loss - self.parts.projection
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as numbers, text, lists and dicts that JSON can hold; an unknown advantage is None."""
@@ -121,7 +121,7 @@ class Report:
             ),
             ("regret", f"{self.regret:+.3f} per row in gains, {self.regret / 2:+.3f} in mistakes"),
             ("  players", f"{parts.players:+.3f} (at most {self.player_bound:.3f})"),
-            ("  learners", f"{parts.learners:+.3f} ({self.learners_own:.3f}, and {self.guessing_price:.3f} for gamma)"),
+            ("  learners", f"{parts.learners:+.3f} ({self.learners_own:.3f}, and {self.guessing_loss:.3f} for gamma)"),
             ("  draws", f"{parts.draws:+.3f}"),
             ("  pooling", f"{parts.pooling:+.3f}"),
             ("  projection", f"{-parts.projection:+.3f}"),

@@ -1,0 +1,274 @@
+"""Boosting under bandit feedback: all that is seen of a label is whether the one that was played is right.
+
+Clicks, accepted recommendations, cases that were checked: the paper leaves this open. Any online booster learns here,
+from the rows whose label was revealed, weighted so that they stand for all (``acting.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from ocoboost.data import tables
+from ocoboost.data.labels import Label, Labels
+from ocoboost.data.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters, invalid
+from ocoboost.data.rows import Row
+from ocoboost.errors import InvalidInputError
+from ocoboost.online.acting import Acting, Issued
+from ocoboost.online.boost import OnlineBoostClassifier
+from ocoboost.online.booster import LearnerBooster
+from ocoboost.stream.protocol import StreamClassifier
+from ocoboost.stream.state import State
+
+
+class Play(NamedTuple):
+    """A label that was played."""
+
+    label: Label
+    probability: float  # with which it was drawn: keep it, to evaluate other policies on what was seen
+    greedy: Label  # what the booster would say
+
+
+class Played(NamedTuple):
+    """A play of a simulation, and its feedback."""
+
+    label: Label
+    probability: float
+    greedy: Label
+    is_right: bool
+
+
+class OnlineBanditBoostClassifier(StreamClassifier):
+    """An online booster that plays labels and is told only whether they were right.
+
+    `predict_one` and its kin are the booster's greedy answers; `learn_one` learns a row whose label is known.
+
+    Parameters
+    ----------
+    booster
+        Any online booster; None stands for `OnlineBoostClassifier()`. It is cloned, with this model's seed and classes.
+        Its learners must take weights.
+    classes
+        All labels that can be played. If None, those of the booster, or those that `learn_one` has seen.
+    exploration
+        The share of plays that are drawn uniformly from all labels, in (0, 1]. None is a schedule that needs no tuning,
+        min(1, (k / t)^(1/3)) at play t, whose cost and benefit are both of the order k^(1/3) T^(2/3).
+    propose
+        What is played otherwise: the booster's "mode", or a "sample" from its D, which is what the theorem is about.
+    most_weight
+        The largest weight of a row, at least 1. None learns a revealed row with 1 / its probability, which is unbiased;
+        a limit has less variance and no theorem.
+    ledger_size
+        How many keyed plays are kept while they wait for their feedback.
+    seed
+        The random seed; with the same seed, results are bit-identical.
+
+    Examples
+    --------
+    >>> from ocoboost import OnlineBanditBoostClassifier, OnlinePairwiseBoostClassifier
+    >>> from ocoboost.bench import synthetic
+    >>> stream = synthetic.load("realizable", 600, seed=1).rows
+    >>> booster = OnlinePairwiseBoostClassifier(n_learners=10, gamma=0.3)
+    >>> model = OnlineBanditBoostClassifier(booster, classes=["00", "01", "02"], seed=1)
+    >>> plays = model.act_learn_many([x for x, _ in stream], [y for _, y in stream])
+    >>> sum(play.greedy == y for play, (_, y) in zip(plays, stream)) > 300
+    True
+    >>> play = model.act_one({"feature 0": 0.1}, key="order 66")
+    >>> model.learn_feedback_one(key="order 66", is_right=False)
+    >>> model.n_plays_, model.n_waiting_
+    (601, 0)
+
+    """
+
+    ranges: ClassVar[Mapping[str, Range]] = {
+        "exploration": AnyOf(OneOf(None), Between(0.0, 1.0, closed="right"), hint="None is a schedule"),
+        "propose": OneOf("mode", "sample"),
+        "most_weight": AnyOf(OneOf(None), Between(1.0, np.inf, closed="left"), hint="None is unbiased"),
+        "ledger_size": Count(1),
+        "seed": StreamClassifier.shared_ranges["seed"],
+    }
+
+    def __init__(
+        self,
+        booster: LearnerBooster | None = None,
+        *,
+        classes: Sequence[Any] | None = None,
+        exploration: float | None = None,
+        propose: str = "mode",
+        most_weight: float | None = None,
+        ledger_size: int = 10_000,
+        seed: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.booster = booster
+        self.classes = classes
+        self.exploration = exploration
+        self.propose = propose
+        self.most_weight = most_weight
+        self.ledger_size = ledger_size
+        self.seed = seed
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"booster": OnlineBoostClassifier(budget=5)}
+
+    # -- acting --------------------------------------------------------------------------------------------------
+
+    def act_one(self, x: dict[Any, Any], key: Hashable | None = None) -> Play:
+        """A label to play, and its probability. With a key, both are kept until ``learn_feedback_one`` names it.
+
+        The draw is fixed by the seed and the number of calls so far, which is saved with the model.
+        """
+        with self._naming():
+            row = tables.read_row(x)
+        with self._turns.learning(self):
+            self._turns.check_alone(self)
+            state = self._checked([row])
+            acting = self._acting(state)
+            if len(state.labels) < 2:
+                raise InvalidInputError(
+                    f"{type(self).__name__}: only {len(state.labels)} labels are known, so there is nothing to choose; "
+                    "give all labels as classes."
+                )
+            if key is not None:
+                with self._naming():
+                    acting.ledger.check_new(key)
+            answers = state.answer([row])
+            chances = acting.chances(answers)
+            label = acting.play(chances, state.seed)
+            if key is not None:
+                acting.ledger.issue(key, Issued(row, label, float(chances[label])))
+            self._state = state
+            known = state.labels.known
+            return Play(known[label], float(chances[label]), known[int(answers.labels[0])])
+
+    def learn_feedback_one(
+        self,
+        x: dict[Any, Any] | None = None,
+        label: Any = None,
+        probability: float | None = None,
+        is_right: bool | None = None,
+        *,
+        key: Hashable | None = None,
+    ) -> None:
+        """Learn that a label which was played is right or wrong.
+
+        Name the play by its key, or give the row, the label and the probability that ``act_one`` returned. Feedback
+        may come late and in any order. Unknown, repeated and contradictory feedback raises, and changes nothing.
+        """
+        with self._naming():
+            if not isinstance(is_right, bool | np.bool_):
+                raise InvalidInputError(f"is_right: must be True or False, got {is_right!r}.")
+            state = self._ready()
+            issued = self._issued(state, x, label, probability, key)
+        self._state = state
+        if is_right:
+            weight = 1.0 / issued.probability
+            weight = weight if self.most_weight is None else min(weight, float(self.most_weight))
+            self._learn([issued.row], [state.labels.known[issued.label]], np.array([weight]), answering=False)
+        acting = self._acting(state)
+        if key is not None:
+            acting.ledger.settle(key)
+        acting.note(bool(is_right))
+
+    def act_learn_many(self, X: Any, y: Any) -> list[Played]:
+        """Simulate: play a label for every row, and learn whether it is right. The labels are shown to nobody else."""
+        rows = self._read_rows(X)
+        with self._naming():
+            labels = tables.read_labels(y, len(rows))
+        played = []
+        for x, truth in zip(rows, labels, strict=True):
+            play = self.act_one(dict(x))
+            is_right = bool(play.label == truth)
+            self.learn_feedback_one(dict(x), play.label, play.probability, is_right)
+            played.append(Played(*play, is_right))
+        return played
+
+    # -- what is known -------------------------------------------------------------------------------------------
+
+    @property
+    def n_plays_(self) -> int:
+        """How many labels were played."""
+        return 0 if self._state is None else self._acting(self._state).n_plays
+
+    @property
+    def n_waiting_(self) -> int:
+        """How many keyed plays wait for their feedback."""
+        return 0 if self._state is None else len(self._acting(self._state).ledger)
+
+    @property
+    def n_dropped_(self) -> int:
+        """How many keyed plays were dropped before their feedback came, because there were too many."""
+        return 0 if self._state is None else self._acting(self._state).ledger.n_dropped
+
+    @property
+    def played_accuracy_(self) -> float:
+        """The share of the plays answered so far that were right; NaN before the first."""
+        acting = None if self._state is None else self._acting(self._state)
+        return acting.n_right / acting.n_answered if acting is not None and acting.n_answered else float("nan")
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _chosen(self, seed: int | None) -> LearnerBooster:
+        """The booster, with this model's classes and seed."""
+        booster = OnlineBoostClassifier() if self.booster is None else self.booster
+        if not isinstance(booster, LearnerBooster):
+            raise invalid(self, "booster", "be an online booster or None", booster, "see ocoboost.registry")
+        changed = {"seed": seed} if self.classes is None else {"seed": seed, "classes": self.classes}
+        return booster.clone(changed)
+
+    def _checked_labels(self) -> Labels:
+        check_parameters(self, self.ranges)
+        return self._chosen(None)._checked_labels()
+
+    def _begin(self) -> State:
+        check_parameters(self, self.ranges)
+        seed = self._root_seed()
+        state = self._chosen(seed).fresh_state(seed)
+        for cascade in state.engine.cascades:
+            if not cascade.ensemble.takes_weights:
+                must = "boost a learner that takes weights"
+                raise invalid(self, "booster", must, self.booster, f"{cascade.ensemble.name} takes none")
+        exploration = None if self.exploration is None else float(self.exploration)
+        state.engine = Acting(state.engine, exploration, self.propose == "mode", int(self.ledger_size))
+        return state
+
+    @staticmethod
+    def _acting(state: State) -> Acting:
+        assert isinstance(state.engine, Acting)
+        return state.engine
+
+    def _issued(
+        self, state: State, x: dict[Any, Any] | None, label: Any, probability: float | None, key: Hashable | None
+    ) -> Issued:
+        """The play that a feedback is about; raises for what was not played like that."""
+        if key is None:
+            if x is None or label is None or probability is None:
+                raise InvalidInputError("feedback needs a key, or the row, the label and the probability of the play.")
+            row: Row = tables.read_row(x)
+            state.check([row])
+        else:
+            issued = self._acting(state).ledger.entry(key)
+            row = issued.row
+            if x is not None and tables.read_row(x) != row:
+                raise InvalidInputError(f"x: another row was played under the key {key!r}; leave x out.")
+            if probability is not None and float(probability) != issued.probability:
+                found = f"the play under the key {key!r} had {issued.probability}"
+                raise InvalidInputError(f"probability: must not be {probability!r}; {found}.")
+            if label is None:
+                return issued
+        if label not in state.labels.known:
+            raise InvalidInputError(f"label: {label!r} is not among the labels that can be played.")
+        number = state.labels.known.index(label)
+        if key is not None:
+            if number != issued.label:
+                said = state.labels.known[issued.label]
+                raise InvalidInputError(f"label: {label!r} was not played under the key {key!r}, but {said!r}.")
+            return issued
+        if not isinstance(probability, int | float | np.number) or not 0.0 < float(probability) <= 1.0:
+            raise InvalidInputError(
+                f"probability: must lie in (0, 1], got {probability!r}; pass what act_one returned."
+            )
+        return Issued(row, number, float(probability))
