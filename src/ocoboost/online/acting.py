@@ -20,7 +20,7 @@ from ocoboost.arrays import FloatArray, IntArray, checked_count
 from ocoboost.cascade.answers import Answers
 from ocoboost.cascade.cascade import Cascade
 from ocoboost.data.rows import Row
-from ocoboost.data.schema import Block, Schema
+from ocoboost.data.schema import Block, Schema, Widths
 from ocoboost.randomness import ACT, draw_label, uniform
 from ocoboost.stream.ledger import Ledger
 from ocoboost.stream.state import Engine
@@ -89,6 +89,21 @@ class Acting:
 
     def answer(self, block: Block, n_classes: int, n_learned: int) -> Answers:
         return self.engine.answer(block, n_classes, n_learned)
+
+    def learn_row(
+        self, codes: FloatArray, label: int, weight: float, n_classes: int, row: int, version: int
+    ) -> Answers | None:
+        return self.engine.learn_row(codes, label, weight, n_classes, row, version)
+
+    def answer_row(self, codes: FloatArray, n_classes: int, n_learned: int, version: int) -> Answers | None:
+        return self.engine.answer_row(codes, n_classes, n_learned, version)
+
+    @property
+    def n_bytes(self) -> int | None:
+        return self.engine.n_bytes
+
+    def least_size(self, widths: Widths, n_classes: int, max_bytes: float) -> float:
+        return self.engine.least_size(widths, n_classes, max_bytes)
 
     def settings(self) -> list[dict[str, Any]]:
         acting = {"exploration": self.exploration, "mode": self.proposes_mode, "ledger_size": self.ledger.most}
