@@ -5,8 +5,8 @@
 
 Four synthetic streams of 20,000 rows with three to five labels, and two datasets of the package. Exploration follows
 the schedule; "one tree" is epsilon-greedy over a Hoeffding tree, epsilon 0.1, without weights. ``report`` writes
-between the marks in ``docs/bandit.md``: accuracy over the last quarter, of the greedy answers, of what was played, and of the
-same model with all labels.
+between the marks in ``docs/bandit.md``: accuracy over the last quarter, of the greedy answers, of what was played, and
+of the same model with all labels.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 On a stream that does not change, a member that has seen more is at least as good, in expectation, as a younger one of
 its kind. So the difference of their mistakes, d in {-1, 0, 1}, is a bet that cannot be won: every age bets against the
-slow mixture with several stakes, and its capital, max(capital, 1) * (1 + stake * d), starts anew whenever it falls to 1.
+slow mixture with several stakes, and its capital, max(capital, 1) * (1 + stake * d), starts anew when it falls to 1.
 Such a detector (Shin, Ramdas & Rinaldo, 2024) raises a false alarm once in 1 / ``ALARM`` rows at most. The row at which
 the richest bet started is where the change began.
 
