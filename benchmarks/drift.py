@@ -29,7 +29,6 @@ DETECTORS: dict[str, Callable[[int], Any]] = {
     "KSWIN": lambda seed: drift.KSWIN(seed=seed),
 }
 ALWAYS = ("hyperplane", "rbf", "squares")  # change with every row, so no alarm is right or wrong
-BLOCK = 50  # rows after which the model is asked for its changes
 
 
 def plan(use: str, n_rows: int, seed: int) -> list[Job]:
@@ -42,25 +41,11 @@ def run(job: Job) -> Result:
     stream = drifting.CATALOGUE[job["stream"]].load(job["rows"])
     X, labels = [x for x, _ in stream.rows], [y for _, y in stream.rows]
     model = OnlineBoostClassifier(seed=job["seed"])
-    mistakes: list[int] = []
-    own: dict[int, int] = {}  # changes, and the rows at which they were known
-    for first in range(0, len(X), BLOCK):
-        block = labels[first : first + BLOCK]
-        for answered in model.prequential(X[first : first + BLOCK], block):
-            said = answered.labels
-            mistakes += [int(p != y) for p, y in zip(said, labels[len(mistakes) :], strict=False)]
-        for change in changes_of(model):
-            own.setdefault(change, change if change >= first else first + len(block) - 1)
+    said = model.predict_learn_many(X, labels)
+    mistakes = [int(prediction != label) for prediction, label in zip(said, labels, strict=True)]
     found = {name: detect(make(job["seed"]), mistakes) for name, make in DETECTORS.items()}
-    if hasattr(model, "drift_"):
-        found[OWN] = sorted(own.values())
+    found[OWN] = [change.noticed for change in model.drift_.changes]
     return {"alarms": found, "changes": list(stream.changes), "n_rows": len(X)}
-
-
-def changes_of(model: Any) -> Sequence[int]:
-    """The rows of past changes that the model has noticed; none for a model that does not tell."""
-    told = getattr(model, "drift_", None)
-    return [] if told is None else [int(row) for row in told.changes]
 
 
 def detect(detector: Any, mistakes: Sequence[int]) -> list[int]:
