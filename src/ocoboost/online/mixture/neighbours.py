@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ocoboost.arrays import FloatArray, IntArray, checked_count
+from ocoboost.arrays import FloatArray, IntArray, checked_count, writable
 from ocoboost.compiling import kernel
 from ocoboost.data.schema import TEXT, Block, Schema
 
@@ -162,7 +162,7 @@ class Neighbours:
             self._fit(block.schema)
         if self.memory.rows.shape[0] == 0:
             return
-        rows = np.ascontiguousarray(block.codes[:, : self.memory.low.size])
+        rows = block.codes[:, : self.memory.low.size].copy()  # row by row, and writable: others are compiled anew
         ask_rows(
             self.memory,
             rows,
@@ -197,6 +197,9 @@ class Neighbours:
         if self.max_bytes is not None:
             capacity = min(capacity, (self.max_bytes - 24 * n_columns - 16) // (8 * (n_columns + 2)))
         return _empty(int(capacity), is_text) if capacity > 0 and n_columns > 0 else _empty(0, is_text[:0])
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        vars(self).update(saved, memory=writable(saved["memory"]))
 
     def state(self) -> dict[str, Any]:
         """The rows held, oldest first, and the ranges of the columns."""
