@@ -51,8 +51,10 @@ def test_every_row_is_answered_as_if_asked_before_it_was_learned(booster, learne
             assert answered.classes == (known if y in known else [*known, y])
             unknown = {} if y in known else {y: 0.0}
             assert answered.labels[place] == asked.predict_one(x)
-            said = zip(answered.classes, answered.distributions[place].tolist(), strict=True)
+            said = zip(answered.classes, answered.probabilities[place].tolist(), strict=True)
             assert dict(said) == asked.predict_proba_one(x) | unknown
+            said = zip(answered.classes, answered.distributions[place].tolist(), strict=True)
+            assert dict(said) == asked.distribution_one(x) | unknown
             said = zip(answered.classes, answered.vote_shares[place].tolist(), strict=True)
             assert dict(said) == asked.vote_shares_one(x) | unknown
             assert drawn[place] == asked.sample_one(x)
