@@ -137,13 +137,13 @@ def test_no_rows_no_blocks():
 def test_answers_to_a_table_are_those_to_its_rows(booster):
     model = booster(HoeffdingTrees(), n_learners=3, seed=1)
     fresh = model.answer_many(X[:3])
-    assert (fresh.classes, fresh.labels, fresh.distributions.shape) == ([], [None] * 3, (3, 0))
+    assert (fresh.classes, fresh.labels, fresh.probabilities.shape) == ([], [None] * 3, (3, 0))
     model.learn_many(X, Y)
     before = learned(model, X[:5])
     answered = model.answer_many(X)
     assert answered.classes == model.classes_
     assert answered.labels == model.predict_many(X)
     ours = np.array([list(model.predict_proba_one(x).values()) for x in X])
-    np.testing.assert_array_equal(answered.distributions, ours)
+    np.testing.assert_array_equal(answered.probabilities, ours)
     np.testing.assert_array_equal(answered.vote_shares, [list(model.vote_shares_one(x).values()) for x in X])
     assert learned(model, X[:5]) == before
