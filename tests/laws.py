@@ -39,7 +39,8 @@ def _learned(model, probes):
 
 def state_of_mixture(mixture):
     """What is known beside the long-lived members: weights, members of every age, neighbours, the last label."""
-    return bits({name: value for name, value in mixture.state().items() if name != "members"})
+    young = [part.state() for part in (mixture.ages, mixture.neighbours) if part is not None]
+    return bits([list(mixture.weights), mixture.n_rows, mixture.last_label, young])
 
 
 def state_of_learners(ensemble):

@@ -51,8 +51,10 @@ def test_every_row_is_answered_as_if_asked_before_it_was_learned(booster, learne
             assert answered.classes == (known if y in known else [*known, y])
             unknown = {} if y in known else {y: 0.0}
             assert answered.labels[place] == asked.predict_one(x)
-            said = zip(answered.classes, answered.distributions[place].tolist(), strict=True)
+            said = zip(answered.classes, answered.probabilities[place].tolist(), strict=True)
             assert dict(said) == asked.predict_proba_one(x) | unknown
+            said = zip(answered.classes, answered.distributions[place].tolist(), strict=True)
+            assert dict(said) == asked.distribution_one(x) | unknown
             said = zip(answered.classes, answered.vote_shares[place].tolist(), strict=True)
             assert dict(said) == asked.vote_shares_one(x) | unknown
             assert drawn[place] == asked.sample_one(x)
@@ -135,13 +137,13 @@ def test_no_rows_no_blocks():
 def test_answers_to_a_table_are_those_to_its_rows(booster):
     model = booster(HoeffdingTrees(), n_learners=3, seed=1)
     fresh = model.answer_many(X[:3])
-    assert (fresh.classes, fresh.labels, fresh.distributions.shape) == ([], [None] * 3, (3, 0))
+    assert (fresh.classes, fresh.labels, fresh.probabilities.shape) == ([], [None] * 3, (3, 0))
     model.learn_many(X, Y)
     before = learned(model, X[:5])
     answered = model.answer_many(X)
     assert answered.classes == model.classes_
     assert answered.labels == model.predict_many(X)
     ours = np.array([list(model.predict_proba_one(x).values()) for x in X])
-    np.testing.assert_array_equal(answered.distributions, ours)
+    np.testing.assert_array_equal(answered.probabilities, ours)
     np.testing.assert_array_equal(answered.vote_shares, [list(model.vote_shares_one(x).values()) for x in X])
     assert learned(model, X[:5]) == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from itertools import pairwise
 
+import joblib
 import numpy as np
 import pytest
 
@@ -145,6 +146,15 @@ def test_kill_and_resume_across_births(tmp_path):
             model = ocoboost.load(tmp_path / "model.oco")
     assert predicted == expected
     assert learned(model, X[:5]) == learned(whole, X[:5])
+
+
+def test_a_model_may_be_mapped_read_only(tmp_path):
+    """As joblib does for its workers: arrays of the pickle may not be written to, and it predicts all the same."""
+    model = OnlineBoostClassifier(budget=30, seed=5)
+    model.learn_many(X[:100], Y[:100])
+    joblib.dump(model, tmp_path / "model.joblib")
+    copy = joblib.load(tmp_path / "model.joblib", mmap_mode="r")
+    assert copy.predict_proba_many(X[100:110]) == model.predict_proba_many(X[100:110])
 
 
 def test_the_most_probable_label_is_the_prediction():

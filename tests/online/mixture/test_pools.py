@@ -42,6 +42,7 @@ def test_pools_are_their_twin(seed):
     _, out = pooled(answers, awake, weights)
     for pool, own in enumerate(weights):
         np.testing.assert_allclose(out[pool], naive_pool(answers, awake, own), rtol=1e-12)
+    np.testing.assert_allclose(pooled(answers, awake, weights)[0].mean(axis=1), 0.0, atol=1e-15)  # a mean of 0
     np.testing.assert_allclose(pooled(answers, np.zeros(4, dtype=np.int64), weights)[1], 1 / 3)
 
 

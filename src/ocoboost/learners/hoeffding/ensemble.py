@@ -213,6 +213,13 @@ class HoeffdingEnsemble(NativeEnsemble):
 
     # -- learning ------------------------------------------------------------------------------------------------
 
+    def restart(self, seed: int) -> None:
+        """Forget all rows, and draw with another seed from now on; columns and classes stay as they are."""
+        self.seed = seed
+        n_classes = self.trees.class_weight.shape[2]
+        self.trees = _empty_trees(len(self.trees.n_nodes), self.n_categories)
+        self._resize(n_classes=n_classes)
+
     @property
     def forest(self) -> layout.Forest:
         return layout.Forest(self.trees, self.columns, self.rules)

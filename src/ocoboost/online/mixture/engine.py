@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ocoboost.arrays import FloatArray, IntArray, checked_count, checked_like
+from ocoboost.arrays import FloatArray, IntArray, checked_count, checked_like, writable
 from ocoboost.cascade.answers import Answers
 from ocoboost.cascade.cascade import Cascade
 from ocoboost.cascade.native import NativeEnsemble
@@ -332,6 +332,9 @@ class Mixture:
     def settings(self) -> list[dict[str, Any]]:
         told = [settings for cascade in self.cascades for settings in cascade.settings()]
         return told + ([] if self.ages is None else self.ages.settings())
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        vars(self).update(saved, plan=writable(saved["plan"]), weights=writable(saved["weights"]))
 
     def state(self) -> dict[str, Any]:
         return {

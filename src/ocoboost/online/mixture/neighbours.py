@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ocoboost.arrays import FloatArray, IntArray, checked_count
+from ocoboost.arrays import FloatArray, IntArray, checked_count, writable
 from ocoboost.compiling import kernel
 from ocoboost.data.schema import TEXT, Block, Schema
 
@@ -168,7 +168,7 @@ class Neighbours:
         """``ask``, for rows as codes, when no column is new."""
         n_columns = self.memory.low.size
         if self.memory.rows.shape[0] > 0:
-            rows = codes if codes.shape[1] == n_columns else np.ascontiguousarray(codes[:, :n_columns])
+            rows = codes[:, :n_columns].copy()  # row by row, and writable: others are compiled anew
             scale, nearest = np.empty(n_columns), np.empty((2, N_NEAREST))
             ask_rows(self.memory, rows, labels, weights, scale, nearest, answers, awake)
 
@@ -195,6 +195,9 @@ class Neighbours:
         if self.max_bytes is not None:
             capacity = min(capacity, (self.max_bytes - 24 * n_columns - 16) // (8 * (n_columns + 2)))
         return _empty(int(capacity), is_text) if capacity > 0 and n_columns > 0 else _empty(0, is_text[:0])
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        vars(self).update(saved, memory=writable(saved["memory"]))
 
     def state(self) -> dict[str, Any]:
         """The rows held, oldest first, and the ranges of the columns."""
