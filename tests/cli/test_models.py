@@ -48,7 +48,10 @@ def test_an_unknown_model_is_one_line_that_lists_the_known_ones(tmp_path, name):
     result = command("run", tmp_path / "rows.csv", "--target", "y", "--model", name)
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
-    assert f"--model: {name!r} is not one of boost, agnostic, realizable, mbbm, adaboost-olm, hoeff" in result.stderr
+    assert (
+        f"--model: {name!r} is not one of boost, agnostic, realizable, pairwise, mbbm, adaboost-olm, hoeff"
+        in result.stderr
+    )
 
 
 def test_a_model_that_needs_arguments_says_which(tmp_path):

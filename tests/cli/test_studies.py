@@ -89,7 +89,14 @@ def test_ctrl_c_keeps_what_is_finished_and_a_rerun_goes_on(tmp_path):
     arguments = [*RACE, "--shuffles", "40", "--rows", "600", "--jobs", "2", "--out", str(tmp_path)]
     command = [sys.executable, "-m", "ocoboost", *arguments]
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=partial(
+            signal.signal, signal.SIGINT, signal.default_int_handler
+        ),  # what runs in the background ignores it
     )
     kept = tmp_path / "results.jsonl"
     deadline = time.monotonic() + 200

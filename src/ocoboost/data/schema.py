@@ -110,6 +110,9 @@ class Schema:
         self._plain_version = -1  # of the names below
         self._plain_names: tuple[Hashable, ...] = ()  # of all columns, if they hold nothing but numbers
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_plain_version": -1, "_plain_names": ()}  # follows from the rest, when it is asked for
+
     # -- what is known -------------------------------------------------------------------------------------------------
 
     def kind_of(self, column: Column) -> str | None:

@@ -19,7 +19,7 @@ from ocoboost.learners.trees import DEFAULT_SIZE, MAX_SIZE, NativeTrees
 from ocoboost.online.accounting import Accountable
 from ocoboost.online.booster import GAMMA, LearnerBooster
 from ocoboost.online.members import Choice, Choices, choose
-from ocoboost.online.mixture.ages import AGES, Ages, slots_for
+from ocoboost.online.mixture.ages import AGES, N_SLOTS, Ages, slots_for
 from ocoboost.online.mixture.blend import n_bytes_of
 from ocoboost.online.mixture.drift import Drift, drift_of
 from ocoboost.online.mixture.engine import Member, Mixture, left_for_members
@@ -119,7 +119,7 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
     def drift_(self) -> Drift:
         """Whether the stream is changing, and where it did, as far as the members of every age can tell.
 
-        With a `learner` of one's own, or a `budget` below 25, there are none, and no change is ever noticed.
+        With a `learner` of one's own, or a `budget` below 30, there are none, and no change is ever noticed.
         """
         mixture = self._ready().engine
         assert isinstance(mixture, Mixture)
@@ -162,13 +162,13 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         max_size = None if self.max_size is None else float(self.max_size)
         choices = self._choices(gammas, max_size)
         n_jobs = n_threads(self.n_jobs)
-        n_tasks = len(choices.long_lived) + len(choices.young)
+        n_tasks = len(choices.long_lived) + sum(map(len, choices.young))
         spreads = n_tasks >= 3 * n_jobs  # members over threads; else the learners of one member after another
         members = [
             self._member(choice, member_seed(seed, number), labels, 1 if spreads else n_jobs)
             for number, choice in enumerate(choices.long_lived)
         ]
-        ages = self._ages(choices.young, seed) if choices.young else None
+        ages = [self._ages(young, seed, FIRST_SLOT + kind * N_SLOTS) for kind, young in enumerate(choices.young)]
         mixture = Mixture(members, ages, self._neighbours(choices), n_jobs if spreads else 1)
         return State(mixture, labels, seed).limited(max_size)
 
@@ -177,9 +177,9 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         choices = choose(self._named_learner(), gammas, int(self.budget), None)
         if max_size is None:
             return choices
-        n_long, n_ages = len(choices.long_lived) + 1, len(AGES) if choices.young else 0
+        n_long, n_ages = len(choices.long_lived) + 1, len(AGES) * len(choices.young)
         n_windows = 0 if self._named_learner() is not None else len(WINDOWS)
-        own_bytes = n_bytes_of(n_long, n_long + n_ages + n_windows + 1, n_ages)
+        own_bytes = n_bytes_of(n_long, n_long + n_ages + n_windows + 1, n_ages, len(AGES) if n_ages else 0)
         left = left_for_members(max_size * 2**20, own_bytes) / 2**20
         return choose(self._named_learner(), gammas, int(self.budget), left)
 
@@ -189,13 +189,14 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         size = choices.neighbours_size
         return Neighbours(None if size is None else SHARE_OF_LEARNERS * size * 2**20)
 
-    def _ages(self, choices: Sequence[Choice], seed: int) -> Ages:
+    def _ages(self, choices: Sequence[Choice], seed: int, first_seed: int) -> Ages:
         def make(number: int, seed: int) -> Cascade:
             choice = choices[number]
             trees = choice.learner.clone({"max_size": choice.max_size})
             return Cascade(plain_cells(choice.n_learners, seed), trees.make_ensemble(choice.n_learners, seed))
 
-        return Ages(slots_for(make, [member_seed(seed, FIRST_SLOT + number) for number in range(len(choices))]))
+        seeds = [member_seed(seed, first_seed + number) for number in range(len(choices))]
+        return Ages(slots_for(make, seeds), type(choices[0].learner).__name__)
 
     def _member(self, choice: Choice, seed: int, labels: Labels, n_jobs: int) -> Member:
         is_limited = isinstance(choice.learner, NativeTrees)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import naive
 from ocoboost.online.mixture import bayes, blend, pools, quick, slow, tournament
 from ocoboost.online.mixture.blend import agree, check, first_weights, make_scratch, mode_of, n_bytes_of, plan_for
+from ocoboost.online.mixture.drift import first_watch
 
 pytestmark = pytest.mark.kernels
 
@@ -60,19 +61,20 @@ def test_ties_go_to_the_higher_priority_then_to_the_lowest_index():
     assert mode_of(np.array([1.0]), np.array([1.0])) == 0
 
 
-GAMMAS, N_SLOW, IS_SHARPENED = [0.4, 1.0, 1.0, 1.0, 1.0], 2, [False, False, True, False, False]
+GAMMAS, N_SLOW, N_AGES = [0.4, 1.0, 1.0, 1.0, 1.0], 2, 1
 
 
 def run(answers, awake, labels, row_weights, cuts=()):
-    plan = plan_for(GAMMAS, N_SLOW, IS_SHARPENED)
+    plan = plan_for(GAMMAS, N_SLOW, N_AGES, N_AGES)
     weights, scratch = first_weights(plan, mean=1), make_scratch(plan, answers.shape[2])
+    watch = first_watch(N_AGES)
     out = [np.empty(answers.shape[1:]) for _ in range(3)]
     edges = [0, *cuts, answers.shape[1]]
     for first, last in pairwise(edges):
         rows = slice(first, last)
         block, there = np.ascontiguousarray(answers[:, rows]), np.ascontiguousarray(awake[:, rows])
         made = [array[rows] for array in out]
-        blend.blend_rows(block, there, labels[rows], row_weights[rows], first, plan, weights, scratch, *made)
+        blend.blend_rows(block, there, labels[rows], row_weights[rows], first, plan, weights, watch, scratch, *made)
     return weights, out
 
 
@@ -89,7 +91,7 @@ def case(seed, n_rows=150, n_classes=3):
 
 def naive_run(answers, awake, labels, row_weights):
     """All of it by numpy from the parts, which have twins of their own."""
-    plan = plan_for(GAMMAS, N_SLOW, IS_SHARPENED)
+    plan = plan_for(GAMMAS, N_SLOW, N_AGES, N_AGES)
     weights, heaviest, outs = first_weights(plan, mean=1), 0.0, []
     for row, label in enumerate(labels):
         there = awake[:, row]
@@ -175,11 +177,12 @@ def test_only_the_scale_of_row_weights_is_left_out():
 
 
 def test_priors_sum_to_one_and_the_size_is_known():
-    plan = plan_for(GAMMAS, N_SLOW, IS_SHARPENED)
+    plan = plan_for(GAMMAS, N_SLOW, N_AGES, N_AGES)
     assert plan.prior.sum() == pytest.approx(1.0)
     assert plan.origin.tolist() == [0, 1, 0, 1, 2, 3, 4, 2]
     assert plan.is_sharp.tolist() == [0, 0, 1, 1, 0, 0, 0, 1]
-    assert n_bytes_of(N_SLOW, len(GAMMAS), 1) == sum(array.nbytes for array in first_weights(plan, 1))
+    own = (*first_weights(plan, 1), *first_watch(N_AGES))
+    assert n_bytes_of(N_SLOW, len(GAMMAS), N_AGES, N_AGES) == sum(array.nbytes for array in own)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +201,7 @@ def test_priors_sum_to_one_and_the_size_is_known():
     ],
 )
 def test_weights_that_cannot_have_been_learned_are_refused(name, place, value):
-    weights = first_weights(plan_for(GAMMAS, N_SLOW, IS_SHARPENED), mean=1)
+    weights = first_weights(plan_for(GAMMAS, N_SLOW, N_AGES, N_AGES), mean=1)
     check(weights)
     getattr(weights, name)[place] = value
     with pytest.raises(ValueError, match="invalid weights of the mixture"):
@@ -206,7 +209,7 @@ def test_weights_that_cannot_have_been_learned_are_refused(name, place, value):
 
 
 def test_a_regret_that_overflows_is_refused():
-    weights = first_weights(plan_for(GAMMAS, N_SLOW, IS_SHARPENED), mean=1)
+    weights = first_weights(plan_for(GAMMAS, N_SLOW, N_AGES, N_AGES), mean=1)
     weights.regret[0, 0] = weights.travelled[0, 0] = 1e6
     with pytest.raises(ValueError, match="regret"):
         check(weights)

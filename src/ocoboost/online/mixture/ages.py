@@ -58,10 +58,11 @@ def slots_for(make: Callable[[int, int], Cascade], seeds: Sequence[int]) -> list
 
 
 class Ages:
-    """The members of every age, and who answers for which."""
+    """Members of one kind and every age, and who answers for which."""
 
-    def __init__(self, slots: list[Slot]) -> None:
+    def __init__(self, slots: list[Slot], name: str) -> None:
         self.slots = slots
+        self.name = name  # what reports call them
 
     def tasks(
         self,
@@ -90,14 +91,14 @@ class Ages:
 
         return [lambda slot=slot: task(slot) for slot in self.slots]  # type: ignore[misc]
 
-    def begin(self, row: int) -> bool:
-        """Begin the members that are born at a row; returns whether there are any."""
+    def begin(self, row: int) -> int:
+        """Begin the members that are born at a row; returns how many there are."""
         if row % 2**LEAST_ORDER:  # nothing is born between
-            return False
+            return 0
         born = [slot for slot in self.slots if row in births(slot.first_birth, slot.period, row, row + 1)]
         for slot in born:
             slot.begin(row)
-        return bool(born)
+        return len(born)
 
     def answer(self, block: Block, n_classes: int, n_learned: int, answers: FloatArray, awake: IntArray) -> None:
         """What the members answer to a block when so many rows are learned."""

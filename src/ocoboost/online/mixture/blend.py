@@ -31,7 +31,7 @@ class Plan(NamedTuple):
     is_sharp: IntArray  # (experts,)
     n_slow: int
     prior: FloatArray  # (voters,) blends, then members
-    ages: tuple[int, int]  # the first of the voters that stand for an age, and the one after the last
+    watched: tuple[int, int]  # the first of the voters that tell when the stream changes, and the one after the last
 
 
 class Weights(NamedTuple):
@@ -60,16 +60,19 @@ class Scratch(NamedTuple):
     voters: FloatArray  # (voters,) weights
 
 
-def plan_for(gammas: list[float], n_slow: int, n_ages: int) -> Plan:
-    """For members with these gammas: the first ``n_slow`` are in the slow mixture, and ages come next."""
+def plan_for(gammas: list[float], n_slow: int, n_ages: int, n_watched: int) -> Plan:
+    """For members with these gammas: the first ``n_slow`` are in the slow mixture, then come those of an age.
+
+    The first ``n_watched`` of these, of one kind, tell when the stream changes.
+    """
     long_lived, ages, others = range(n_slow), range(n_slow, n_slow + n_ages), range(n_slow, len(gammas))
     origin = [*long_lived, *long_lived, *others, *ages]
     n_plain = len(others)
     is_sharp = [0] * n_slow + [1] * n_slow + [0] * n_plain + [1] * n_ages
     alike = (1.0 - SLOW_PRIOR - MEMBERS_PRIOR) / (N_BLENDS - 1)
     prior = [SLOW_PRIOR, *[alike] * (N_BLENDS - 1), *[MEMBERS_PRIOR / len(gammas)] * len(gammas)]
-    voting_ages = (N_BLENDS + n_slow, N_BLENDS + n_slow + n_ages)
-    return Plan(np.array(gammas), np.array(origin), np.array(is_sharp), 2 * n_slow, np.array(prior), voting_ages)
+    watched = (N_BLENDS + n_slow, N_BLENDS + n_slow + n_watched)
+    return Plan(np.array(gammas), np.array(origin), np.array(is_sharp), 2 * n_slow, np.array(prior), watched)
 
 
 def first_weights(plan: Plan, mean: int) -> Weights:
@@ -88,10 +91,10 @@ def first_weights(plan: Plan, mean: int) -> Weights:
     )
 
 
-def n_bytes_of(n_slow: int, n_members: int, n_ages: int) -> int:
+def n_bytes_of(n_slow: int, n_members: int, n_ages: int, n_watched: int) -> int:
     """Memory of all that is learned about so many members: those in the slow mixture, all, and the ages among them."""
-    weights = first_weights(plan_for([1.0] * n_members, n_slow, n_ages), mean=0)
-    return sum(array.nbytes for array in (*weights, *drift.first_watch(n_ages)))
+    weights = first_weights(plan_for([1.0] * n_members, n_slow, n_ages, n_watched), mean=0)
+    return sum(array.nbytes for array in (*weights, *drift.first_watch(n_watched)))
 
 
 def make_scratch(plan: Plan, n_classes: int) -> Scratch:
@@ -232,7 +235,7 @@ def _learn(
         row, scratch.votes, scratch.voters_awake, label, loss, relative, weights.regret, weights.travelled
     )
     if relative > 0.0:
-        first, end = plan.ages
+        first, end = plan.watched
         votes, awake = scratch.votes[first:end], scratch.voters_awake[first:end]
         drift.look(row, scratch.votes[0], votes, awake, label, watch)
 

@@ -54,13 +54,13 @@ class Mixture:
     """Cascades, members of every age, neighbours and the last label, side by side.
 
     Answers have the members along axis 0, in this order: the cascades, the mean of the boosters among them, one for
-    every age, one for every window of neighbours, and the last label. ``ages`` and ``neighbours`` may be absent.
+    every age and kind, one for every window of neighbours, and the last label. Ages and neighbours may be absent.
     """
 
     def __init__(
         self,
         members: Sequence[Member],
-        ages: Ages | None = None,
+        ages: Sequence[Ages] = (),
         neighbours: Neighbours | None = None,
         n_jobs: int = 1,
     ) -> None:
@@ -69,24 +69,29 @@ class Mixture:
         self.ages = ages
         self.neighbours = neighbours
         self.n_jobs = n_jobs
-        self._n_ages = 0 if ages is None else len(AGES)
+        self._n_ages = len(ages) * len(AGES)
         self._n_windows = 0 if neighbours is None else len(WINDOWS)
         n_long = len(members) + 1
         gammas = [*(member.cascade.cells.gamma for member in members), 1.0]  # type: ignore[attr-defined]
         n_more = self._n_ages + self._n_windows + 1
-        self.plan = blend.plan_for(gammas + [1.0] * n_more, n_long, self._n_ages)
+        self.plan = blend.plan_for(gammas + [1.0] * n_more, n_long, self._n_ages, len(AGES) if ages else 0)
         self.weights = blend.first_weights(self.plan, mean=len(members))
-        self.watch = drift.first_watch(self._n_ages)
+        self.watch = drift.first_watch(len(AGES) if ages else 0)
         self.n_rows = 0
         self.last_label = NO_LABEL
         self.seats = Seats(self._all_cascades)
 
     # -- what the members answer -----------------------------------------------------------------------------------
 
-    def _places(self) -> tuple[slice, slice]:
-        """Where the answers of the ages and of the neighbours are."""
+    def _kinds(self) -> list[slice]:
+        """Where the answers of each kind of the members of every age are."""
         first = len(self.members) + 1
-        return slice(first, first + self._n_ages), slice(first + self._n_ages, first + self._n_ages + self._n_windows)
+        return [slice(at, at + len(AGES)) for at in range(first, first + self._n_ages, len(AGES))]
+
+    def _windows(self) -> slice:
+        """Where the answers of the neighbours are."""
+        first = len(self.members) + 1 + self._n_ages
+        return slice(first, first + self._n_windows)
 
     def _empty_answers(self, n_rows: int, n_classes: int) -> tuple[FloatArray, IntArray]:
         n_members = self.plan.gammas.size
@@ -113,7 +118,7 @@ class Mixture:
     ) -> Answers:
         """Teach a block to every member, then weigh their answers row by row."""
         answers, awake = self._empty_answers(len(labels), n_classes)
-        at_ages, at_windows = self._places()
+        at_windows = self._windows()
 
         def teach(number: int) -> None:
             answers[number] = self.cascades[number].learn(block, labels, weights, n_classes, first_row).shares
@@ -122,9 +127,8 @@ class Mixture:
             lambda number=number: teach(number)  # type: ignore[misc]
             for number in range(len(self.cascades))
         ]
-        if self.ages is not None:
-            places = answers[at_ages], awake[at_ages]
-            tasks += self.ages.tasks(block, labels, weights, n_classes, self.n_rows, *places)
+        for kind, place in zip(self.ages, self._kinds(), strict=True):
+            tasks += kind.tasks(block, labels, weights, n_classes, self.n_rows, answers[place], awake[place])
         if self.neighbours is not None:
             remembered, places = self.neighbours, (answers[at_windows], awake[at_windows])
             tasks.append(lambda: remembered.ask(block, labels, weights, *places))
@@ -140,11 +144,11 @@ class Mixture:
 
     def answer(self, block: Block, n_classes: int, n_learned: int) -> Answers:
         answers, awake = self._empty_answers(len(block), n_classes)
-        at_ages, at_windows = self._places()
+        at_windows = self._windows()
         for number, cascade in enumerate(self.cascades):
             answers[number] = cascade.answer(block, n_classes, n_learned).shares
-        if self.ages is not None:
-            self.ages.answer(block, n_classes, self.n_rows, answers[at_ages], awake[at_ages])
+        for kind, place in zip(self.ages, self._kinds(), strict=True):
+            kind.answer(block, n_classes, self.n_rows, answers[place], awake[place])
         if self.neighbours is not None:
             self.neighbours.ask(block, NO_LABELS, NO_WEIGHTS, answers[at_windows], awake[at_windows])
         self._add_mean(answers)
@@ -164,20 +168,22 @@ class Mixture:
         seats = self.seats
         for number in range(len(self.cascades)):
             seats.learn(number, codes, label, weight, row, answers[number, 0])
-        if self.ages is not None:
-            if self.ages.begin(self.n_rows):
-                seats.taken(n_classes, version)
-            first, shares = len(self.cascades), np.empty(n_classes)
-            for number, slot in enumerate(self.ages.slots, first):
+        number, shares = len(self.cascades), np.empty(n_classes)
+        n_born = sum(kind.begin(self.n_rows) for kind in self.ages)
+        if n_born > 0:
+            seats.taken(n_classes, version)
+        for kind, place in zip(self.ages, self._kinds(), strict=True):
+            for slot in kind.slots:
                 if slot.born != UNBORN:
                     seats.learn(number, codes, label, weight, row, shares)
                     age = (self.n_rows - slot.born).bit_length() - 1 - LEAST_ORDER
                     if age >= 0:
-                        answers[first + 1 + age, 0] = shares
-                        awake[first + 1 + age, 0] = 1
+                        answers[place.start + age, 0] = shares
+                        awake[place.start + age, 0] = 1
+                number += 1
         labels, weights = np.array([label]), np.array([weight])
         if self.neighbours is not None:
-            _, at_windows = self._places()
+            at_windows = self._windows()
             self.neighbours.ask_codes(codes.reshape(1, -1), labels, weights, answers[at_windows], awake[at_windows])
         blended = self._finished(answers, awake, labels, weights)
         self.n_rows += 1
@@ -193,14 +199,16 @@ class Mixture:
         first = len(self.cascades)
         for number in range(first):
             taken[number].poll(codes, n_learned, answers[number, 0])
-        if self.ages is not None:
-            for number, slot in enumerate(self.ages.slots, first):
+        number = first
+        for kind, place in zip(self.ages, self._kinds(), strict=True):
+            for slot in kind.slots:
                 age = (n_learned - slot.born).bit_length() - 1 - LEAST_ORDER
                 if slot.born != UNBORN and age >= 0 and n_learned - slot.born < slot.period:
-                    taken[number].poll(codes, n_learned, answers[first + 1 + age, 0])
-                    awake[first + 1 + age, 0] = 1
+                    taken[number].poll(codes, n_learned, answers[place.start + age, 0])
+                    awake[place.start + age, 0] = 1
+                number += 1
         if self.neighbours is not None:
-            _, at_windows = self._places()
+            at_windows = self._windows()
             self.neighbours.ask_codes(
                 codes.reshape(1, -1), NO_LABELS, NO_WEIGHTS, answers[at_windows], awake[at_windows]
             )
@@ -253,17 +261,14 @@ class Mixture:
 
     def member_names(self) -> list[str]:
         """The members by name, long-lived ones first, then by age."""
-        ages = [f"{2**order} to {2 ** (order + 1) - 1} rows old" for order in AGES] if self.ages is not None else []
+        ages = [f"{kind.name}, {2**order} to {2 ** (order + 1) - 1} rows old" for kind in self.ages for order in AGES]
         windows = [f"nearest of {window} rows" for window in WINDOWS] if self.neighbours is not None else []
         return [*(member.name for member in self.members), *ages, *windows, "last label"]
 
     def member_groups(self) -> list[str]:
         """What every member is, roughly: long-lived, of an age, neighbours, or the last label."""
-        ages = []
-        if self.ages is not None:
-            for order in AGES:
-                least = AGES[0] + (order - AGES[0]) // 2 * 2  # two ages make a group
-                ages.append(f"{2**least} to {2 ** (least + 2) - 1} rows old")
+        least = [AGES[0] + (order - AGES[0]) // 2 * 2 for order in AGES]  # two ages make a group
+        ages = [f"{2**order} to {2 ** (order + 2) - 1} rows old" for order in least] * len(self.ages)
         return [*[LONG_LIVED] * len(self.members), *ages, *["nearest rows"] * self._n_windows, "last label"]
 
     def voters(self) -> dict[str, float]:
@@ -295,11 +300,11 @@ class Mixture:
 
     def _awake(self) -> IntArray:
         """Which members have an answer to the next row."""
-        at_ages, at_windows = self._places()
+        at_windows = self._windows()
         awake = np.zeros(self.plan.gammas.size, dtype=np.int64)
         awake[: len(self.members) + 1] = 1
-        if self.ages is not None:
-            awake[at_ages] = [self.n_rows >= 2**order for order in AGES]
+        for place in self._kinds():
+            awake[place] = [self.n_rows >= 2**order for order in AGES]
         if self.neighbours is not None:
             awake[at_windows] = self.neighbours.memory.counts[0] > 0
         awake[-1] = self.last_label != NO_LABEL
@@ -309,7 +314,7 @@ class Mixture:
 
     @property
     def _all_cascades(self) -> list[Cascade]:
-        return [*self.cascades, *([] if self.ages is None else [slot.cascade for slot in self.ages.slots])]
+        return [*self.cascades, *(slot.cascade for kind in self.ages for slot in kind.slots)]
 
     @property
     def n_bytes(self) -> int | None:
@@ -331,7 +336,7 @@ class Mixture:
 
     def settings(self) -> list[dict[str, Any]]:
         told = [settings for cascade in self.cascades for settings in cascade.settings()]
-        return told + ([] if self.ages is None else self.ages.settings())
+        return told + [settings for kind in self.ages for settings in kind.settings()]
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
         vars(self).update(saved, plan=writable(saved["plan"]), weights=writable(saved["weights"]))
@@ -343,7 +348,7 @@ class Mixture:
             "n_rows": self.n_rows,
             "last_label": self.last_label,
             "members": [cascade.state() for cascade in self.cascades],
-            "ages": None if self.ages is None else self.ages.state(),
+            "ages": [kind.state() for kind in self.ages],
             "neighbours": None if self.neighbours is None else self.neighbours.state(),
         }
 
@@ -362,7 +367,7 @@ class Mixture:
         self.last_label = last_label
         for cascade, member in zip(self.cascades, saved["members"], strict=True):
             cascade.restore(member, schema, n_classes)
-        if self.ages is not None:
-            self.ages.restore(saved["ages"], schema, n_classes, self.n_rows)
+        for kind, forests in zip(self.ages, saved["ages"], strict=True):
+            kind.restore(forests, schema, n_classes, self.n_rows)
         if self.neighbours is not None:
             self.neighbours.restore(saved["neighbours"], schema, n_classes)
