@@ -3,10 +3,10 @@
     python benchmarks/latency.py run --data-dir FOLDER
     python benchmarks/latency.py report
 
-On every stream all contestants go through the same rows in turns of ``CHUNK`` rows, so that a busy moment of the machine
-hits all of them; the first two turns of each warm it up and are not counted. Ratios are of processor time, medians over
-the turns with the lowest and the highest; latencies are what the clock says of single rows. One thread. Runs are kept in
-``benchmarks/results/latency.jsonl``, and ``report`` writes the tables of ``docs/performance.md``.
+On every stream all contestants go through the same rows in turns of ``CHUNK`` rows, so that a busy moment of the
+machine hits all of them; the first two turns of each warm it up and are not counted. Ratios are of processor time,
+medians over the turns with the lowest and the highest; latencies are what the clock says of single rows. One thread.
+Runs are kept in ``benchmarks/results/latency.jsonl``; ``report`` writes the tables of ``docs/performance.md``.
 """
 
 from __future__ import annotations
