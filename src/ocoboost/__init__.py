@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # the same names once more for type checkers, which do not ru
     from ocoboost.online.agnostic import OnlineAgnosticBoostClassifier as OnlineAgnosticBoostClassifier
     from ocoboost.online.bandit import OnlineBanditBoostClassifier as OnlineBanditBoostClassifier
     from ocoboost.online.boost import OnlineBoostClassifier as OnlineBoostClassifier
+    from ocoboost.online.few_labels import OnlineFewLabelsClassifier as OnlineFewLabelsClassifier
     from ocoboost.online.mbbm import OnlineMBBMClassifier as OnlineMBBMClassifier
     from ocoboost.online.pairwise import OnlinePairwiseBoostClassifier as OnlinePairwiseBoostClassifier
     from ocoboost.online.realizable import OnlineRealizableBoostClassifier as OnlineRealizableBoostClassifier
