@@ -70,7 +70,7 @@ class Glimpse(ClassifierMixin, BaseEstimator):
     def __init__(self, gamma=0.5, n_classes=2, n_rows=100, random_state=None):
         self.gamma, self.n_classes, self.n_rows, self.random_state = gamma, n_classes, n_rows, random_state
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         rng = np.random.default_rng(self.random_state)
         self.knows_ = rng.random(self.n_rows) < self.gamma
         self.guesses_ = rng.integers(self.n_classes, size=self.n_rows)

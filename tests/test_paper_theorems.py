@@ -77,9 +77,9 @@ def test_theorem_1_regret_bound(stream):
 
 CONDITIONS = {
     "test_theorem_1 (one-vs-one)": OneVsOne(),
-    "proposition for Definition 6 (plain)": Plain(),
-    "proposition for Definition 8 (asymmetric)": Asymmetric(),
-    "proposition for Definition 7 (one-vs-all)": OneVsAll(),
+    "proposition for Definition 5 (plain)": Plain(),
+    "proposition for Definition 7 (asymmetric)": Asymmetric(),
+    "proposition for Definition 6 (one-vs-all)": OneVsAll(),
     "guessing (ours)": Guessing(),
 }
 

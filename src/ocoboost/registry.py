@@ -53,6 +53,7 @@ OURS = (
     Model("littlestone-experts", "LittlestoneExperts", "ocoboost.learners.experts.finite", LEARNER),
     Model("batch-agnostic", "AgnosticBoostClassifier", "ocoboost.batch.agnostic", BATCH),
     Model("batch-realizable", "RealizableBoostClassifier", "ocoboost.batch.realizable", BATCH),
+    Model("batch-pairwise", "PairwiseBoostClassifier", "ocoboost.batch.pairwise", BATCH),
     Model("histogram-tree", "HistogramTreeClassifier", "ocoboost.batch.histogram_tree", BATCH),
 )
 _registered: list[Model] = []
