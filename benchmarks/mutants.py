@@ -70,7 +70,7 @@ MUTANTS = (
     Mutant(
         "Algorithm 2",
         "batch/rows.py",
-        "_drawn_labels(rules.playing.seed, stage, numbers, examples, players.plays)",
+        "_drawn_labels(rules.playing.seed, stage, numbers, examples, chances)",
         "rows.labels[examples]",
         DRAWN,
     ),
