@@ -1,4 +1,4 @@
-"""Forged mixtures: weights, the watch for changes, ages, neighbours and the last label are refused, or the model works."""
+"""Forged mixtures: weights, watch, ages, neighbours and the last label are refused, or the model works."""
 
 from __future__ import annotations
 
