@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 from model_files import bits
+from ocoboost.cascade.native import NativeEnsemble
 from ocoboost.errors import HazardWarning
 from ocoboost.online.mixture.engine import Mixture
 
@@ -38,9 +39,13 @@ def _learned(model, probes):
 
 
 def state_of_mixture(mixture):
-    """What is known beside the long-lived members: weights, members of every age, neighbours, the last label."""
-    young = [part.state() for part in (mixture.ages, mixture.neighbours) if part is not None]
-    return bits([list(mixture.weights), mixture.n_rows, mixture.last_label, young])
+    """What is known beside the long-lived members: weights, the watch, all ages, neighbours, the last label."""
+    if not all(isinstance(cascade.ensemble, NativeEnsemble) for cascade in mixture.cascades):
+        assert not mixture.ages  # so that nothing is left out
+        return bits([list(mixture.weights), list(mixture.watch), mixture.n_rows, mixture.last_label])
+    known = mixture.state()
+    known.pop("members")  # are compared by themselves
+    return bits(known)
 
 
 def state_of_learners(ensemble):

@@ -39,7 +39,7 @@ def test_the_mixture_shares_its_memory_out_by_the_appetite_of_its_trees():
     ensembles = [cascade.ensemble for cascade in model.state_.engine.cascades]
     shares = [ensemble.max_bytes / len(ensemble.trees.n_nodes) for ensemble in ensembles]
     mondrian, hoeffding = MondrianTrees.appetite, HoeffdingTrees.appetite
-    own = sum(array.nbytes for array in model.state_.engine.weights)
+    own = sum(array.nbytes for array in (*model.state_.engine.weights, *model.state_.engine.watch))
     left = (SHARE_OF_LEARNERS * 2**20 - own) * (1 - SHARE_OF_NEIGHBOURS)
     unit = left / (10 * mondrian + 9 * hoeffding)
     assert shares == pytest.approx([*(unit * mondrian * share for share in (1, 0.5, 1)), *[unit * hoeffding] * 3])

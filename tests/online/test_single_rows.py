@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from ocoboost import (
 
 MODELS = {
     "mixture": lambda **k: OnlineBoostClassifier(budget=30, seed=2, **k),
+    "default mixture": lambda **k: OnlineBoostClassifier(seed=2, **k),
     "small mixture": lambda **k: OnlineBoostClassifier(budget=10, seed=2, **k),
     "mixture over stumps": lambda **k: OnlineBoostClassifier(HoeffdingTrees(max_depth=1), budget=8, seed=2, **k),
     "agnostic": lambda **k: OnlineAgnosticBoostClassifier(HoeffdingTrees(grace_period=20), n_learners=4, seed=2, **k),
@@ -106,6 +108,18 @@ def test_bad_rows_still_get_an_error_and_change_nothing(x):
     assert pickle.dumps(model) == before
 
 
+@pytest.mark.parametrize("name", ["mixture", "agnostic"])
+def test_threads_may_ask_side_by_side(name):
+    """What a row needs is kept between rows, but not shared by two at a time."""
+    rows = [x for x, _ in stream()]
+    model = MODELS[name]()
+    model.learn_many(*map(list, zip(*stream(), strict=True)))
+    expected = [model.predict_proba_one(x) for x in rows]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            assert list(pool.map(model.predict_proba_one, rows)) == expected
+
+
 def calls_per_row(model, rows):
     """Python functions entered by ``predict_one`` and ``learn_one`` of a row, on average."""
     n_calls = 0
@@ -124,7 +138,7 @@ def calls_per_row(model, rows):
     return n_calls / len(rows)
 
 
-@pytest.mark.parametrize(("name", "most"), [("mixture", 150), ("agnostic", 60)])
+@pytest.mark.parametrize(("name", "most"), [("mixture", 150), ("default mixture", 150), ("agnostic", 60)])
 def test_a_row_takes_few_calls(name, most):
     rows = stream(400)
     model = MODELS[name]()

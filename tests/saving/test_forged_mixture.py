@@ -1,4 +1,4 @@
-"""Forged mixtures: weights, ages, neighbours and the last label are refused, or the model works."""
+"""Forged mixtures: weights, watch, ages, neighbours and the last label are refused, or the model works."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from forging import File, entry, forged, refusal, replace, saved_as, sealed, sta
 from model_files import long_stream
 from ocoboost.errors import ModelFileError
 from ocoboost.online.mixture.blend import Weights
+from ocoboost.online.mixture.drift import Watch
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +36,23 @@ REFUSED = {
     "one voter less": (("weights", 4), lambda array: array[:, 1:], "shape"),
     "one copy less": (("weights", 5), lambda array: array[1:], "shape"),
     "whole numbers": (("weights", 3), lambda array: array.view(np.int64), "expected float64"),
+    "a bet that lost more than its stake": (("watch", 0), put(0.05), "bets on changes"),
+    "a debt": (("watch", 0), put(-1.0), "bets on changes"),
+    "a fortune that nobody noticed": (("watch", 0), put(1e9), "bets on changes"),
+    "an infinite fortune": (("watch", 0), put(np.inf), "finite"),
+    "a bet from before the stream": (("watch", 1), put(-1), "bets on changes"),
+    "a bet from the future": (("watch", 1), put(150), "bets on changes"),
+    "more mistakes than rows": (("watch", 2), put(1.1), "watch for changes"),
+    "mistakes that are no number": (("watch", 2), put(np.nan), "finite"),
+    "neither standing nor not": (("watch", 3), put(2), "watch for changes"),
+    "not standing without a change": (("watch", 3), put(0), "watch for changes"),
+    "a change that is not counted": (("watch", 4), put(7), "rows of changes"),
+    "a change that is not noted": (("watch", 3), lambda stands: stands.__setitem__(1, 7), "watch for changes"),
+    "more changes than rows": (("watch", 5), put(151), "number of changes"),
+    "fewer changes than none": (("watch", 5), put(-1), "number of changes"),
+    "one age less": (("watch", 0), lambda capital: capital[1:], "shape"),
+    "a longer memory of changes": (("watch", 4), lambda changes: np.vstack([changes, changes]), "shape"),
+    "rows as fractions": (("watch", 1), lambda begun: begun.astype(float), "expected int64"),
     "neighbours with other labels": (("neighbours", "labels"), put(4), "labels of the neighbours"),
     "neighbours without labels": (("neighbours", "labels"), put(-1), "labels of the neighbours"),
     "neighbours of no weight": (("neighbours", "weights"), put(0.0), "labels of the neighbours"),
@@ -60,8 +78,9 @@ VALUES = {
     "n_rows": [-1, 0, 149, 151, 2**53, 2**62, 10**30, 1.5, None, True, "150"],
     "last_label": [-2, -1, 4, 10**6, 2**63, 0.0, None, True, "0"],
     "weights": [[], None, {"dict": []}],
+    "watch": [[], None, {"dict": []}],
     "members": [[], None],
-    "ages": [[], None, [1], {"dict": []}],
+    "ages": [[], None, [1], [[], []], [1, 1], {"dict": []}],
     "neighbours": [None, [], {"dict": []}],
 }
 
@@ -76,9 +95,10 @@ def test_forged_values_are_refused(key, value, ages, tmp_path):
         refusal(content, tmp_path)
 
 
+@pytest.mark.parametrize("kind", [0, 1])
 @pytest.mark.parametrize("value", [-1, 0, 95, 97, 128, 10**9, 96.0, None, True])
-def test_forged_births_are_refused(value, ages, tmp_path):
-    content = forged(ages, lambda header: replace(state(header, "learned", "ages", 0), "born", value))
+def test_forged_births_are_refused(value, kind, ages, tmp_path):
+    content = forged(ages, lambda header: replace(state(header, "learned", "ages", kind, 0), "born", value))
     assert "invalid row of birth" in refusal(content, tmp_path)
 
 
@@ -99,6 +119,7 @@ def works(content, tmp_path):
         for said in (model.predict_proba_one(x), model.distribution_one(x), model.vote_shares_one(x)):
             assert sum(said.values()) == pytest.approx(1.0)
     assert sum(model.member_weights_.values()) == pytest.approx(1.0)
+    assert 0.0 <= model.drift_.score < 1.0
 
 
 NUMBERS = [np.nan, np.inf, -np.inf, -1.0, 0.0, 0.5, 1.0, 1e-300, 5e-324, 1e18, 1e308, -1e308]
@@ -109,6 +130,7 @@ def test_mutated_parts_are_refused_or_harmless(ages, tmp_path):
     whole = File(ages)
     learned = state(whole.header, "learned")
     places = [entry(learned, "weights", number)["array"] for number in range(len(Weights._fields))]
+    places += [entry(learned, "watch", number)["array"] for number in range(len(Watch._fields))]
     places += [entry(learned, "neighbours", name)["array"] for name in ("rows", "labels", "weights", "low", "high")]
     outcomes = {"refused": 0, "works": 0}
     for case in range(120):

@@ -100,19 +100,26 @@ class Cascade:
         self, codes: FloatArray, label: int, weight: float, n_classes: int, row: int, version: int
     ) -> Answers | None:
         """``learn`` for one row, from its codes in the schema of that version; None if it has to go the long way."""
-        if self.seats.taken(n_classes, version) is None:
-            return None
-        shares: FloatArray = np.empty((1, n_classes))
-        self.seats.learn(0, codes, label, weight, row, shares[0])
-        return Answers(projected(shares, self.cells.gamma), shares)  # type: ignore[attr-defined]
-
-    def answer_row(self, codes: FloatArray, n_classes: int, n_learned: int, version: int) -> Answers | None:
-        """``answer`` for one row, likewise."""
         seats = self.seats.taken(n_classes, version)
         if seats is None:
             return None
         shares: FloatArray = np.empty((1, n_classes))
-        seats[0].poll(codes, n_learned, shares[0])
+        if not seats[0].learn(codes, label, weight, row, shares[0]):
+            self.seats.finish(0, codes, label, weight, row, shares[0])
+        return Answers(projected(shares, self.cells.gamma), shares)  # type: ignore[attr-defined]
+
+    def answer_row(self, codes: FloatArray, n_classes: int, n_learned: int, version: int) -> Answers | None:
+        """``answer`` for one row, likewise."""
+        if not self.seats.lock.acquire(blocking=False):
+            return None
+        try:
+            seats = self.seats.taken(n_classes, version)
+            if seats is None:
+                return None
+            shares: FloatArray = np.empty((1, n_classes))
+            seats[0].poll(codes, n_learned, shares[0])
+        finally:
+            self.seats.lock.release()
         return Answers(projected(shares, self.cells.gamma), shares)  # type: ignore[attr-defined]
 
     def learn_by_parts(self, rows: Any, prepared: Prepared, n_classes: int, first_row: int) -> None:

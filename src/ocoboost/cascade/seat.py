@@ -7,6 +7,7 @@ and is made again when that has changed: no state, and the same bits as a block 
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -117,7 +118,7 @@ class Seat:
     def learn(self, codes: FloatArray, label: int, weight: float, number: int, out: FloatArray) -> bool:
         """Teach a row and write its vote shares from before; false if the learners' arrays are full.
 
-        Then they have to grow, and a new seat goes on from ``reached``.
+        Then they have to grow, and a new seat goes on from ``reached``: see ``Seats.finish``.
         """
         kept, (source, category, features) = self._kept, self._layout
         done = learn_single(
@@ -157,6 +158,7 @@ class Seats:
 
     def __init__(self, cascades: list[Cascade]) -> None:
         self._cascades = cascades
+        self.lock = threading.Lock()  # who asks and finds it taken goes the long way: threads may ask side by side
         self._seats: list[Seat | None] = [None] * len(cascades)
 
     def __reduce__(self) -> tuple[type[Seats], tuple[list[Cascade]]]:
@@ -179,12 +181,14 @@ class Seats:
                 seats[number] = Seat(cascade, n_classes)
         return seats  # type: ignore[return-value]
 
-    def learn(self, number: int, codes: FloatArray, label: int, weight: float, row: int, out: FloatArray) -> None:
-        """Teach a row to one of the cascades, growing its arrays if they are full."""
+    def finish(self, number: int, codes: FloatArray, label: int, weight: float, row: int, out: FloatArray) -> None:
+        """Grow the arrays of a cascade that were full, and go on with the row that its seat has begun."""
         seat = self._seats[number]
         assert seat is not None
-        while not seat.learn(codes, label, weight, row, out):
+        done = False
+        while not done:
             self._cascades[number].ensemble.grow()  # type: ignore[attr-defined]
             before, seat = seat, Seat(self._cascades[number], seat.n_classes)
             seat.resume(before)
             self._seats[number] = seat
+            done = seat.learn(codes, label, weight, row, out)

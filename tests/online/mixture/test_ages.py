@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from model_files import bits
-from ocoboost import MondrianTrees
+from ocoboost import HoeffdingTrees, MondrianTrees
 from ocoboost.cascade.cascade import Cascade
 from ocoboost.data.schema import Block, Schema
 from ocoboost.learners.alone import plain_cells
@@ -18,8 +18,15 @@ from ocoboost.randomness import member_seed
 N_TREES, N_CLASSES = 2, 3
 
 
-def make(number, seed):
-    return Cascade(plain_cells(N_TREES, seed), MondrianTrees(smoothing=3.0).make_ensemble(N_TREES, seed))
+KINDS = {
+    "mondrian": MondrianTrees(smoothing=3.0),
+    "hoeffding": HoeffdingTrees(feature_share=0.7, grace_period=5, delta=0.5, tau=0.5),  # splits whenever it can
+}
+kinds = pytest.mark.parametrize("kind", KINDS)
+
+
+def make(kind, seed):
+    return Cascade(plain_cells(N_TREES, seed), KINDS[kind].make_ensemble(N_TREES, seed))
 
 
 def stream(n_rows, seed=0):
@@ -49,13 +56,14 @@ def taught(ages, rows, cuts=(), first=0, schema=None):
     return schema, said, awake
 
 
-def new():
-    return Ages(slots_for(make, range(100, 100 + N_SLOTS)))
+def new(kind):
+    return Ages(slots_for(lambda number, seed: make(kind, seed), range(100, 100 + N_SLOTS)), kind)
 
 
-def test_every_age_answers_as_trees_taught_only_since_its_birth():
+@kinds
+def test_every_age_answers_as_trees_taught_only_since_its_birth(kind):
     rows = stream(210)
-    ages = new()
+    ages = new(kind)
     schema, said, awake = taught(ages, rows)
     probes = [({"a": -0.3, "b": 1.0, "c": "blue"}, 0, 1.0), ({"a": 2.0, "c": "red"}, 0, 1.0)]
     for row in (31, 32, 63, 64, 100, 127, 128, 160, 209):
@@ -65,7 +73,7 @@ def test_every_age_answers_as_trees_taught_only_since_its_birth():
                 continue
             born = row - 2**order - (row - 2**order) % 2**order  # the multiple of 2**order that long ago
             slot = next(s for s in ages.slots if born in range(s.first_birth, row + 1, s.period))
-            fresh = make(0, member_seed(slot.seed, born // slot.period))
+            fresh = make(kind, member_seed(slot.seed, born // slot.period))
             _, alone = learn_alone(fresh, rows, born, row + 1)
             np.testing.assert_array_equal(said[place, row], alone)
     answers, there = np.zeros((len(AGES), 2, N_CLASSES)), np.zeros((len(AGES), 2), dtype=np.int64)
@@ -90,10 +98,11 @@ def learn_alone(cascade, rows, born, end):
     return schema, answers.shares[-1]
 
 
+@kinds
 @pytest.mark.parametrize("cuts", [(), (1,), (31, 32, 33), (64, 100, 127), tuple(range(0, 210, 7))])
-def test_births_do_not_depend_on_how_the_stream_is_cut(cuts):
+def test_births_do_not_depend_on_how_the_stream_is_cut(cuts, kind):
     rows = stream(210)
-    one, other = new(), new()
+    one, other = new(kind), new(kind)
     _, said, awake = taught(one, rows)
     _, same, there = taught(other, rows, cuts)
     assert (said.tobytes(), awake.tobytes()) == (same.tobytes(), there.tobytes())
@@ -102,10 +111,13 @@ def test_births_do_not_depend_on_how_the_stream_is_cut(cuts):
     assert [slot.born for slot in one.slots] == [160, 192, 128, UNBORN, UNBORN, UNBORN, UNBORN, 0, UNBORN]
 
 
-def test_a_restart_leaves_no_trace():
+@kinds
+def test_a_restart_leaves_no_trace(kind):
+    """The bits of its state are those of a new ensemble with that seed, which has the same columns and classes."""
     rows = stream(120)
-    used, fresh = make(0, 5), make(0, 9)
+    used, fresh = make(kind, 5), make(kind, 9)
     schema, _ = learn_alone(used, rows, 0, 120)
+    assert used.ensemble.trees.n_nodes.max() > 1
     used.ensemble.restart(9)
     x, y, w = zip(*stream(60, seed=3), strict=True)
     block = Block(list(x), schema)
@@ -118,11 +130,12 @@ def test_a_restart_leaves_no_trace():
     assert bits(used.ensemble.state()) == bits(fresh.ensemble.state())
 
 
-def test_restored_members_go_on_as_before():
+@kinds
+def test_restored_members_go_on_as_before(kind):
     rows = stream(300)
-    ages = new()
+    ages = new(kind)
     schema, *_ = taught(ages, rows[:150])
-    copy = new()
+    copy = new(kind)
     copy.restore(ages.state(), schema, N_CLASSES, 150)
     assert copy.settings() == ages.settings()
     assert bits(copy.state()) == bits(ages.state())
@@ -133,10 +146,10 @@ def test_restored_members_go_on_as_before():
 
 @pytest.mark.parametrize("born", [UNBORN, 0, 31, 33, 10**9, -7, 96.0, True, None, "96"])
 def test_a_row_of_birth_that_does_not_follow_from_the_clock_is_refused(born):
-    ages = new()
+    ages = new("mondrian")
     schema, *_ = taught(ages, stream(150))
     state = ages.state()
     assert state[0]["born"] == 96
     state[0]["born"] = born
     with pytest.raises(ValueError, match="invalid row of birth"):
-        new().restore(state, schema, N_CLASSES, 150)
+        new("mondrian").restore(state, schema, N_CLASSES, 150)

@@ -15,7 +15,7 @@ from ocoboost import HoeffdingTrees, MondrianTrees, OnlineAgnosticBoostClassifie
 from ocoboost.bench import datasets
 from ocoboost.data.schema import Block
 from ocoboost.online.members import choose
-from ocoboost.online.mixture import blend
+from ocoboost.online.mixture import blend, drift
 from ocoboost.online.mixture.ages import AGES, N_SLOTS
 from ocoboost.online.mixture.bounds import regret_bound
 from ocoboost.online.mixture.neighbours import WINDOWS
@@ -51,10 +51,11 @@ def blended(model, said, awake, row_weights):
     """What the kernels of ``blend``, which have a twin, make of what the members said alone."""
     mixture = model.state_.engine
     weights = blend.first_weights(mixture.plan, mean=len(mixture.members))
+    watch = drift.first_watch(len(AGES) if mixture.ages else 0)
     scratch = blend.make_scratch(mixture.plan, len(CLASSES))
     out = [np.empty((len(Y), len(CLASSES))) for _ in range(3)]
-    blend.blend_rows(said, awake, INDICES, row_weights, 0, mixture.plan, weights, scratch, *out)
-    return weights, out
+    blend.blend_rows(said, awake, INDICES, row_weights, 0, mixture.plan, weights, watch, scratch, *out)
+    return (*weights, *watch), out
 
 
 @pytest.mark.parametrize(("learner", "budget"), [("auto", 10), ("auto", 30), (Bins(), 10)])
@@ -79,17 +80,18 @@ def test_the_mixture_is_made_of_what_its_members_say_alone(learner, budget):
     awake[-1, 1:] = 1
     if learner == "auto":
         add_young(model, said[n_long + 1 : -1], awake[n_long + 1 : -1], row_weights)
-    weights, expected = blended(model, said, awake, row_weights)
+    known, expected = blended(model, said, awake, row_weights)
     for one, other in zip(mixed, expected, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-9)
-    np.testing.assert_allclose(mixture.weights.regret, weights.regret, atol=1e-9)
+    for one, other in zip((*mixture.weights, *mixture.watch), known, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-9)
 
 
 def add_young(model, said, awake, row_weights):
     """Ages and neighbours of another model with the same parameters, driven by themselves."""
     alone = OnlineBoostClassifier(budget=model.budget, classes=CLASSES, seed=3)
     engine, schema = (state := alone.fresh_state(3)).engine, state.schema
-    n_ages = 0 if engine.ages is None else len(AGES)
+    n_ages = len(engine.ages) * len(AGES)
     assert len(said) == n_ages + len(WINDOWS)
     read = [dict(sorted(x.items())) for x in X]  # as every model reads them
     plan = schema.plan(read)
@@ -99,9 +101,9 @@ def add_young(model, said, awake, row_weights):
             schema.apply(plan[first], len(CLASSES))
         rows = slice(first, last)
         block, labels, weights = Block(read[rows], schema), INDICES[rows], row_weights[rows]
-        if n_ages:
-            places = said[:n_ages, rows], awake[:n_ages, rows]
-            for task in engine.ages.tasks(block, labels, weights, len(CLASSES), first, *places):
+        for number, kind in enumerate(engine.ages):
+            ages = slice(number * len(AGES), (number + 1) * len(AGES))
+            for task in kind.tasks(block, labels, weights, len(CLASSES), first, said[ages, rows], awake[ages, rows]):
                 task()
         engine.neighbours.ask(block, labels, weights, said[n_ages:, rows], awake[n_ages:, rows])
 
@@ -228,19 +230,20 @@ def test_any_row_weights_do_no_harm(scale):
 
 
 def members_of(**parameters):
-    """Gamma and number of learners of every long-lived member, and the trees of each young one."""
+    """Gamma and number of learners of every long-lived member, and the trees of each young one, by kind."""
     engine = OnlineBoostClassifier(**parameters).fresh_state(1).engine
-    young = [] if engine.ages is None else [slot.cascade.cells.n_learners for slot in engine.ages.slots]
+    young = [[slot.cascade.cells.n_learners for slot in kind.slots] for kind in engine.ages]
     return [(cascade.cells.gamma, cascade.cells.n_learners) for cascade in engine.cascades], young
 
 
 def test_the_budget_is_shared_out():
     long_lived, young = members_of(budget=200)
-    assert [n for _, n in long_lived] == [31] * 5 + [1]
-    assert young == [5] * N_SLOTS
-    assert sum(n for _, n in long_lived) + sum(young) <= 201
-    assert members_of(budget=24)[1] == []  # too few for members of every age
-    assert members_of(budget=25)[1] == [1] * N_SLOTS
+    assert [n for _, n in long_lived] == [29] * 5 + [1]
+    assert young == [[4] * N_SLOTS, [2] * N_SLOTS]  # a fiftieth and a hundredth of the budget
+    assert sum(n for _, n in long_lived) + sum(map(sum, young)) <= 201
+    assert members_of(budget=29)[1] == []  # too few for members of every age
+    assert members_of(budget=30)[1] == [[1] * N_SLOTS] * 2
+    assert sum(n for _, n in members_of(budget=30)[0]) + 2 * N_SLOTS <= 31
     gammas = [(1.0, 12), (0.7, 12), (0.4, 12), (0.2, 12), (1.0, 1)]
     assert members_of(learner=HoeffdingTrees(), budget=50) == (gammas, [])
     assert members_of(learner=HoeffdingTrees(), gammas=(0.5,)) == ([(0.5, 200), (1.0, 1)], [])
@@ -261,10 +264,11 @@ def test_weights_are_readable_by_member_and_by_age():
     weights = model.member_weights_
     assert sum(weights.values()) == pytest.approx(1.0)
     assert min(weights.values()) >= 0.0
-    ages = ["32 to 63 rows old", "4096 to 8191 rows old"]
-    assert list(weights)[6:14][:: len(AGES) - 1] == ages
-    assert list(weights)[14:] == ["nearest of 64 rows", "nearest of 256 rows", "nearest of 1024 rows", "last label"]
-    assert weights[ages[0]] > 0.0 == weights[ages[1]]  # nobody is that old yet
+    for number, kind in enumerate(("MondrianTrees", "HoeffdingTrees")):
+        ages = [f"{kind}, 32 to 63 rows old", f"{kind}, 4096 to 8191 rows old"]
+        assert list(weights)[6 + 8 * number : 14 + 8 * number][:: len(AGES) - 1] == ages
+        assert weights[ages[0]] > 0.0 == weights[ages[1]]  # nobody is that old yet
+    assert list(weights)[22:] == ["nearest of 64 rows", "nearest of 256 rows", "nearest of 1024 rows", "last label"]
     assert "MondrianTrees(smoothing=5.0), gamma=1" in weights
     names = ["Bins(), gamma=0.5", "Bins(), unboosted", "last label"]
     assert list(OnlineBoostClassifier(Bins(), gammas=[0.5]).member_weights_) == names
@@ -277,5 +281,5 @@ def test_voters_have_names_and_priors():
     voters = OnlineBoostClassifier(budget=30, seed=1).voters_
     assert sum(voters.values()) == pytest.approx(1.0)
     assert next(iter(voters)) == "slow mixture"
-    assert len(voters) == blend.N_BLENDS + 6 + 1 + len(AGES) + len(WINDOWS) + 1
+    assert len(voters) == blend.N_BLENDS + 6 + 1 + 2 * len(AGES) + len(WINDOWS) + 1
     assert "mean of the boosters" in voters

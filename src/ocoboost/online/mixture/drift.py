@@ -147,11 +147,19 @@ def drift_of(watch: Watch) -> Drift:
 
 def check(watch: Watch, n_rows: int) -> None:
     """Raise ``ValueError`` for a watch that no stream of so many rows can have left."""
-    if np.any(watch.capital < 0.0) or np.any((watch.begun < 0) | (watch.begun >= max(1, n_rows))):
+    least, most = 1.0 - max(STAKES), watch.capital.size / ALARM  # a bet lost, and a change
+    if np.any((watch.capital < least) | (watch.capital >= most)):
         raise ValueError("invalid bets on changes")
+    if np.any((watch.begun < 0) | (watch.begun >= max(1, n_rows))):
+        raise ValueError("invalid bets on changes")
+    n_changes = int(watch.n_changes[0])
+    if not 0 <= n_changes <= n_rows:
+        raise ValueError(f"invalid number of changes: {n_changes}")
+    begun, noticed = watch.changes[: min(n_changes, MOST_CHANGES)].T
+    if np.any((begun < 0) | (begun > noticed) | (noticed >= n_rows)) or np.any(watch.changes[n_changes:]):
+        raise ValueError("invalid rows of changes")
     if np.any((watch.mistakes < 0.0) | (watch.mistakes > 1.0)) or watch.stands[0] not in (0, 1):
         raise ValueError("invalid state of the watch for changes")
-    if not 0 <= watch.stands[1] <= n_rows or not 0 <= watch.n_changes[0] <= n_rows:
+    latest = watch.changes[(n_changes - 1) % MOST_CHANGES, 0] if n_changes else 0
+    if watch.stands[1] != latest or (n_changes == 0 and not watch.stands[0]):
         raise ValueError("invalid state of the watch for changes")
-    if np.any((watch.changes < 0) | (watch.changes > n_rows)):
-        raise ValueError("invalid rows of changes")

@@ -69,9 +69,13 @@ class Mixture:
         self.ages = ages
         self.neighbours = neighbours
         self.n_jobs = n_jobs
+        self._boosted = [number for number, member in enumerate(members) if member.is_boosted]
         self._n_ages = len(ages) * len(AGES)
         self._n_windows = 0 if neighbours is None else len(WINDOWS)
         n_long = len(members) + 1
+        # Where the answers of each kind of the members of every age are, and those of the neighbours.
+        self._kinds = [slice(at, at + len(AGES)) for at in range(n_long, n_long + self._n_ages, len(AGES))]
+        self._windows = slice(n_long + self._n_ages, n_long + self._n_ages + self._n_windows)
         gammas = [*(member.cascade.cells.gamma for member in members), 1.0]  # type: ignore[attr-defined]
         n_more = self._n_ages + self._n_windows + 1
         self.plan = blend.plan_for(gammas + [1.0] * n_more, n_long, self._n_ages, len(AGES) if ages else 0)
@@ -80,18 +84,9 @@ class Mixture:
         self.n_rows = 0
         self.last_label = NO_LABEL
         self.seats = Seats(self._all_cascades)
+        self._scratch: blend.Scratch | None = None  # of single rows, with the seats' lock
 
     # -- what the members answer -----------------------------------------------------------------------------------
-
-    def _kinds(self) -> list[slice]:
-        """Where the answers of each kind of the members of every age are."""
-        first = len(self.members) + 1
-        return [slice(at, at + len(AGES)) for at in range(first, first + self._n_ages, len(AGES))]
-
-    def _windows(self) -> slice:
-        """Where the answers of the neighbours are."""
-        first = len(self.members) + 1 + self._n_ages
-        return slice(first, first + self._n_windows)
 
     def _empty_answers(self, n_rows: int, n_classes: int) -> tuple[FloatArray, IntArray]:
         n_members = self.plan.gammas.size
@@ -101,10 +96,9 @@ class Mixture:
 
     def _add_mean(self, answers: FloatArray) -> None:
         """The mean of the boosters' vote shares."""
-        boosted = [number for number, member in enumerate(self.members) if member.is_boosted]
         mean = answers[len(self.members)]
-        for number in boosted:
-            mean += answers[number] / len(boosted)
+        for number in self._boosted:
+            mean += answers[number] / len(self._boosted)
 
     def learn(
         self,
@@ -118,7 +112,6 @@ class Mixture:
     ) -> Answers:
         """Teach a block to every member, then weigh their answers row by row."""
         answers, awake = self._empty_answers(len(labels), n_classes)
-        at_windows = self._windows()
 
         def teach(number: int) -> None:
             answers[number] = self.cascades[number].learn(block, labels, weights, n_classes, first_row).shares
@@ -127,33 +120,32 @@ class Mixture:
             lambda number=number: teach(number)  # type: ignore[misc]
             for number in range(len(self.cascades))
         ]
-        for kind, place in zip(self.ages, self._kinds(), strict=True):
+        for kind, place in zip(self.ages, self._kinds, strict=True):
             tasks += kind.tasks(block, labels, weights, n_classes, self.n_rows, answers[place], awake[place])
         if self.neighbours is not None:
-            remembered, places = self.neighbours, (answers[at_windows], awake[at_windows])
+            remembered, places = self.neighbours, (answers[self._windows], awake[self._windows])
             tasks.append(lambda: remembered.ask(block, labels, weights, *places))
         self._prepare(block)
         run_all(tasks, self.n_jobs if self._is_native else 1)
         self._add_mean(answers)
         before = np.concatenate([[self.last_label], labels[:-1]])
         self._repeat_labels(before, answers[-1], awake[-1])
-        blended = self._blended(answers, awake, labels, weights)
+        blended = self._blended(answers, awake, labels, weights, blend.make_scratch(self.plan, n_classes))
         self.n_rows += len(labels)
         self.last_label = int(labels[-1]) if len(labels) else self.last_label
         return blended if answering else Answers.none(len(labels))
 
     def answer(self, block: Block, n_classes: int, n_learned: int) -> Answers:
         answers, awake = self._empty_answers(len(block), n_classes)
-        at_windows = self._windows()
         for number, cascade in enumerate(self.cascades):
             answers[number] = cascade.answer(block, n_classes, n_learned).shares
-        for kind, place in zip(self.ages, self._kinds(), strict=True):
+        for kind, place in zip(self.ages, self._kinds, strict=True):
             kind.answer(block, n_classes, self.n_rows, answers[place], awake[place])
         if self.neighbours is not None:
-            self.neighbours.ask(block, NO_LABELS, NO_WEIGHTS, answers[at_windows], awake[at_windows])
+            self.neighbours.ask(block, NO_LABELS, NO_WEIGHTS, answers[self._windows], awake[self._windows])
         self._add_mean(answers)
         self._repeat_labels(np.full(len(block), self.last_label), answers[-1], awake[-1])
-        return self._blended(answers, awake, NO_LABELS, NO_WEIGHTS)
+        return self._blended(answers, awake, NO_LABELS, NO_WEIGHTS, blend.make_scratch(self.plan, n_classes))
 
     # -- single rows -----------------------------------------------------------------------------------------------
 
@@ -162,20 +154,24 @@ class Mixture:
     ) -> Answers | None:
         """``learn`` for one row, from its codes in the schema of that version; None if it has to go the long way."""
         is_remembered = self.neighbours is None or self.neighbours.version == version
-        if not is_remembered or self.seats.taken(n_classes, version) is None:
+        taken = self.seats.taken(n_classes, version) if is_remembered else None
+        if taken is None:
             return None
         answers, awake = self._empty_answers(1, n_classes)
-        seats = self.seats
         for number in range(len(self.cascades)):
-            seats.learn(number, codes, label, weight, row, answers[number, 0])
+            if not taken[number].learn(codes, label, weight, row, answers[number, 0]):
+                self.seats.finish(number, codes, label, weight, row, answers[number, 0])
         number, shares = len(self.cascades), np.empty(n_classes)
-        n_born = sum(kind.begin(self.n_rows) for kind in self.ages)
+        n_born = 0
+        for kind in self.ages:
+            n_born += kind.begin(self.n_rows)
         if n_born > 0:
-            seats.taken(n_classes, version)
-        for kind, place in zip(self.ages, self._kinds(), strict=True):
+            self.seats.taken(n_classes, version)
+        for kind, place in zip(self.ages, self._kinds, strict=True):
             for slot in kind.slots:
                 if slot.born != UNBORN:
-                    seats.learn(number, codes, label, weight, row, shares)
+                    if not taken[number].learn(codes, label, weight, row, shares):
+                        self.seats.finish(number, codes, label, weight, row, shares)
                     age = (self.n_rows - slot.born).bit_length() - 1 - LEAST_ORDER
                     if age >= 0:
                         answers[place.start + age, 0] = shares
@@ -183,8 +179,8 @@ class Mixture:
                 number += 1
         labels, weights = np.array([label]), np.array([weight])
         if self.neighbours is not None:
-            at_windows = self._windows()
-            self.neighbours.ask_codes(codes.reshape(1, -1), labels, weights, answers[at_windows], awake[at_windows])
+            places = answers[self._windows], awake[self._windows]
+            self.neighbours.ask_codes(codes.reshape(1, -1), labels, weights, *places)
         blended = self._finished(answers, awake, labels, weights)
         self.n_rows += 1
         self.last_label = label
@@ -192,6 +188,14 @@ class Mixture:
 
     def answer_row(self, codes: FloatArray, n_classes: int, n_learned: int, version: int) -> Answers | None:
         """``answer`` for one row, likewise."""
+        if not self.seats.lock.acquire(blocking=False):
+            return None
+        try:
+            return self._answered(codes, n_classes, n_learned, version)
+        finally:
+            self.seats.lock.release()
+
+    def _answered(self, codes: FloatArray, n_classes: int, n_learned: int, version: int) -> Answers | None:
         taken = self.seats.taken(n_classes, version)
         if taken is None:
             return None
@@ -200,7 +204,7 @@ class Mixture:
         for number in range(first):
             taken[number].poll(codes, n_learned, answers[number, 0])
         number = first
-        for kind, place in zip(self.ages, self._kinds(), strict=True):
+        for kind, place in zip(self.ages, self._kinds, strict=True):
             for slot in kind.slots:
                 age = (n_learned - slot.born).bit_length() - 1 - LEAST_ORDER
                 if slot.born != UNBORN and age >= 0 and n_learned - slot.born < slot.period:
@@ -208,10 +212,8 @@ class Mixture:
                     awake[place.start + age, 0] = 1
                 number += 1
         if self.neighbours is not None:
-            at_windows = self._windows()
-            self.neighbours.ask_codes(
-                codes.reshape(1, -1), NO_LABELS, NO_WEIGHTS, answers[at_windows], awake[at_windows]
-            )
+            places = answers[self._windows], awake[self._windows]
+            self.neighbours.ask_codes(codes.reshape(1, -1), NO_LABELS, NO_WEIGHTS, *places)
         return self._finished(answers, awake, NO_LABELS, NO_WEIGHTS)
 
     def _finished(self, answers: FloatArray, awake: IntArray, labels: IntArray, weights: FloatArray) -> Answers:
@@ -220,7 +222,9 @@ class Mixture:
         if self.last_label != NO_LABEL:
             answers[-1, 0, self.last_label] = 1.0
             awake[-1, 0] = 1
-        return self._blended(answers, awake, labels, weights)
+        if self._scratch is None or self._scratch.members.shape[1] != answers.shape[2]:
+            self._scratch = blend.make_scratch(self.plan, answers.shape[2])
+        return self._blended(answers, awake, labels, weights, self._scratch)
 
     @property
     def _is_native(self) -> bool:
@@ -237,10 +241,11 @@ class Mixture:
         answers[known, before[known]] = 1.0
         awake[known] = 1
 
-    def _blended(self, answers: FloatArray, awake: IntArray, labels: IntArray, weights: FloatArray) -> Answers:
-        n_rows, n_classes = answers.shape[1:]
-        votes, shares, probabilities = (np.empty((n_rows, n_classes)) for _ in range(3))
-        scratch = blend.make_scratch(self.plan, n_classes)
+    def _blended(
+        self, answers: FloatArray, awake: IntArray, labels: IntArray, weights: FloatArray, scratch: blend.Scratch
+    ) -> Answers:
+        shape = answers.shape[1:]
+        votes, shares, probabilities = np.empty(shape), np.empty(shape), np.empty(shape)
         blend.blend_rows(
             answers,
             awake,
@@ -294,19 +299,17 @@ class Mixture:
             total += weight * members / members.sum()
         mean = total[len(self.members)]
         total = np.delete(total, len(self.members))
-        boosted = [number for number, member in enumerate(self.members) if member.is_boosted]
-        total[boosted] += mean / len(boosted)
+        total[self._boosted] += mean / len(self._boosted)
         return dict(zip(self.member_names(), total.tolist(), strict=True))
 
     def _awake(self) -> IntArray:
         """Which members have an answer to the next row."""
-        at_windows = self._windows()
         awake = np.zeros(self.plan.gammas.size, dtype=np.int64)
         awake[: len(self.members) + 1] = 1
-        for place in self._kinds():
+        for place in self._kinds:
             awake[place] = [self.n_rows >= 2**order for order in AGES]
         if self.neighbours is not None:
-            awake[at_windows] = self.neighbours.memory.counts[0] > 0
+            awake[self._windows] = self.neighbours.memory.counts[0] > 0
         awake[-1] = self.last_label != NO_LABEL
         return awake
 
@@ -338,8 +341,12 @@ class Mixture:
         told = [settings for cascade in self.cascades for settings in cascade.settings()]
         return told + [settings for kind in self.ages for settings in kind.settings()]
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_scratch": None}  # a pickle holds what was learned
+
     def __setstate__(self, saved: dict[str, Any]) -> None:
-        vars(self).update(saved, plan=writable(saved["plan"]), weights=writable(saved["weights"]))
+        arrays = {name: writable(saved[name]) for name in ("plan", "weights", "watch")}
+        vars(self).update(saved, **arrays)
 
     def state(self) -> dict[str, Any]:
         return {
