@@ -17,9 +17,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from advantaged import Advantaged, noisy_labels
 from boosters import relabelling
 from naive import project_sorted
-from ocoboost import AgnosticBoostClassifier
+from ocoboost import AgnosticBoostClassifier, RealizableBoostClassifier
 from ocoboost.cascade.cascade import Cascade
-from ocoboost.cascade.regimes import AGNOSTIC
+from ocoboost.cascade.regimes import AGNOSTIC, REALIZABLE, Regime
 from ocoboost.theory import bounds
 from test_paper_theorems import assert_mean_at_most
 
@@ -60,6 +60,28 @@ def test_theorem_1_below_gamma_1(k, gamma, n_learners, relabel):
     assert bound < np.mean([lone for _, lone in runs])  # content
 
 
+@pytest.mark.parametrize("relabel", ["random", "fractional"])
+@pytest.mark.parametrize(("k", "gamma", "n_learners"), [(2, 0.5, 300), (4, 0.3, 500)])
+def test_corollary_mistake_bound_of_algorithm_4_below_gamma_1(k, gamma, n_learners, relabel):
+    """Learners that are right with probability (1 + gamma) / 2 whatever they are taught: Definition 3 with R_W = 0."""
+    player_regret = bounds.player_regret_bound(
+        gamma=gamma, n_classes=k, n_learners=n_learners, regime=Regime(REALIZABLE)
+    )
+    mistakes = bounds.realizable_mistake_bound(
+        weak_regret=0.0, player_regret=player_regret, gamma=gamma, n_rounds=N_ROWS, n_learners=n_learners
+    )
+    chances = ((1 + gamma) / 2 - 1 / k) / (1 - 1 / k)  # of not guessing
+    found = []
+    for seed in range(5):
+        said, labels = noisy_labels(N_ROWS, k, 0.0, seed)
+        learners = Advantaged(said, chances, k, seed)
+        cells = relabelling(REALIZABLE, gamma=gamma, n_learners=n_learners, relabel=relabel, seed=seed)
+        answers = Cascade(cells, learners).learn(np.arange(N_ROWS), labels, np.ones(N_ROWS), n_classes=k, first_row=0)
+        found.append(float((1 - answers.distributions[np.arange(N_ROWS), labels]).sum()))
+    assert_mean_at_most(found, mistakes)
+    assert mistakes < (1 - gamma) / 2 * N_ROWS  # content: one learner makes more
+
+
 class Glimpse(ClassifierMixin, BaseEstimator):
     """A hypothesis seen through noise, for batch boosters: right about ``said`` with the advantage ``gamma``.
 
@@ -70,7 +92,7 @@ class Glimpse(ClassifierMixin, BaseEstimator):
     def __init__(self, gamma=0.5, n_classes=2, n_rows=100, random_state=None):
         self.gamma, self.n_classes, self.n_rows, self.random_state = gamma, n_classes, n_rows, random_state
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         rng = np.random.default_rng(self.random_state)
         self.knows_ = rng.random(self.n_rows) < self.gamma
         self.guesses_ = rng.integers(self.n_classes, size=self.n_rows)
@@ -107,6 +129,25 @@ def test_corollary_agnostic_correlation_bound_of_algorithm_2_with_two_labels(gam
         assert bound > lone + 0.1  # content: better than its learners, and so than guessing
         excess.append(bound - model.correlation(X, labels))
     assert_mean_at_most(excess, 0.0)
+
+
+def test_corollary_realizable_correlation_bound_of_algorithm_5_below_gamma_1():
+    """Correlation gamma under any weights: Definition 4. Starting at 1/m is no farther from the best play than 1 is."""
+    gamma, n_estimators = 0.5, 300
+    player_regret = bounds.player_regret_bound(
+        gamma=gamma, n_classes=2, n_learners=n_estimators, regime=Regime(REALIZABLE), start="label"
+    )
+    bound = bounds.realizable_correlation_bound(player_regret=player_regret, n_learners=n_estimators)
+    assert bound > gamma + 0.1  # content: better than its hypotheses
+    lacking = []
+    for seed in range(4):
+        said, labels = noisy_labels(N_ROWS, 2, 0.0, seed)
+        X = np.column_stack([said, np.arange(N_ROWS)]).astype(float)
+        model = RealizableBoostClassifier(
+            Glimpse(gamma, 2, N_ROWS), n_estimators=n_estimators, gamma=gamma, n_drawn=50, random_state=seed
+        ).fit(X, labels)
+        lacking.append(bound - model.correlation(X, labels))
+    assert_mean_at_most(lacking, 0.0)
 
 
 # -- the price ---------------------------------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ pytestmark = pytest.mark.filterwarnings("error::ocoboost.errors.HazardWarning")
 BOOSTERS = [model.load() for model in registry.models(registry.BOOSTER)]
 # Learners over classes that are given in full cannot take the rows that River makes up.
 LEARNERS = [registry.find(key).load() for key in ("hoeffding", "mondrian", "stump-experts")]
-MODELS = [*BOOSTERS, *LEARNERS]
+AROUND = [model.load() for model in registry.models(registry.AROUND)]
+MODELS = [*BOOSTERS, *LEARNERS, *AROUND]
 
 
 def cases():

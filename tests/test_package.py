@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
+import time
+from types import SimpleNamespace
 
 import pytest
 
 import ocoboost
-from ocoboost import compiling
+from ocoboost import announcing, compiling
 
 
 def run_python(code: str) -> str:
@@ -47,24 +50,56 @@ def test_the_version_comes_from_the_metadata():
     assert ocoboost.__version__[0].isdigit()
 
 
-class FakeTimer:
-    """A timer whose time is always up."""
-
-    daemon = False
-
-    def __init__(self, say):
-        self.start = say
-
-    def cancel(self):
-        """Too late."""
+def compiling_of(function):
+    """What Numba says when it compiles a function."""
+    return SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=function)})
 
 
-def test_a_slow_first_compilation_is_announced_once(capsys, monkeypatch):
-    waits = []
-    monkeypatch.setattr(compiling.threading, "Timer", lambda seconds, say: waits.append(seconds) or FakeTimer(say))
-    done = [False]
+ours, theirs = compiling_of(compiling.kernel), compiling_of(pytest.raises)
+
+
+class Screen(io.StringIO):
+    """Standard error, which may be a terminal."""
+
+    def __init__(self, is_terminal):
+        super().__init__()
+        self.isatty = lambda: is_terminal
+
+
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_slow_compilation_is_announced(monkeypatch, is_terminal):
+    monkeypatch.setattr(announcing, "PATIENCE", 0.05)
+    monkeypatch.setattr(announcing, "PAUSE", 0.1)
+    monkeypatch.setattr(announcing, "TICK", 0.01)
+    screen = Screen(is_terminal)
+    announcer = announcing.Announcer(screen)
     for _ in range(2):
-        with compiling.announcing_compilation(done):
-            pass
-    assert waits == [2.0]
-    assert capsys.readouterr().err.count("compiling") == 1
+        announcer.on_start(ours)
+        announcer.on_start(ours)  # a kernel that another calls
+        announcer.on_end(ours)
+        time.sleep(0.3)
+        announcer.on_end(ours)
+        deadline = time.monotonic() + 20
+        while announcer._thread is not None and time.monotonic() < deadline:
+            time.sleep(0.01)
+    said = screen.getvalue()
+    if is_terminal:
+        assert " s" in said
+        assert said.endswith("\r")  # the line is gone in the end
+        assert said.split("\r")[-2].strip() == ""
+    else:
+        assert said == f"{announcing.MESSAGE}\n"  # once
+
+
+def test_quick_compilation_is_not_announced(monkeypatch):
+    monkeypatch.setattr(announcing, "PAUSE", 0.05)
+    monkeypatch.setattr(announcing, "TICK", 0.01)
+    screen = Screen(True)
+    announcer = announcing.Announcer(screen)
+    announcer.on_start(theirs)
+    assert announcer._thread is None
+    announcer.on_start(ours)
+    announcer.on_end(ours)
+    while announcer._thread is not None:
+        time.sleep(0.01)
+    assert screen.getvalue() == ""

@@ -13,12 +13,19 @@ from hypothesis import strategies as st
 from advantaged import Advantaged, noisy_labels
 from boosters import relabelling
 from naive import project_sorted
-from ocoboost import HoeffdingTrees, OnlinePairwiseBoostClassifier, OnlineRealizableBoostClassifier, StumpExperts
+from ocoboost import (
+    HoeffdingTrees,
+    OnlinePairwiseBoostClassifier,
+    OnlineRealizableBoostClassifier,
+    PairwiseBoostClassifier,
+    StumpExperts,
+)
 from ocoboost.bench import datasets, synthetic
 from ocoboost.cascade.cascade import Cascade
 from ocoboost.cascade.regimes import PAIRWISE, Regime, teach_row
 from ocoboost.learners.experts.stumps import StumpClass
 from ocoboost.theory import bounds
+from test_below_gamma_one import Glimpse
 from test_paper_theorems import assert_mean_at_most
 from toy_learners import Witness
 
@@ -150,6 +157,38 @@ def test_the_theorem_holds_on_every_run_with_the_learners_regret_as_measured(lea
                 of_plurality=True,
             )
             assert hinge(shares, labels, gamma).sum() <= bound + 1e-9
+
+
+@pytest.mark.parametrize("n_drawn", [None, 100])
+def test_the_batch_booster_keeps_the_bound_below_gamma_1(n_drawn):
+    """On a sample, with drawn lessons or weights: the same bound, T rows being the sample and N the stages."""
+    k, gamma, n_stages, n_rows, noise = 4, 0.5, 300, 200, 0.1
+    player_regret = bounds.player_regret_bound(gamma=gamma, n_classes=k, n_learners=n_stages, regime=Regime(PAIRWISE))
+    bound = bounds.pairwise_mistake_bound(
+        best_mistakes=noise,
+        weak_regret=0.0,
+        player_regret=player_regret,
+        gamma=gamma,
+        n_rounds=1,
+        n_learners=n_stages,
+        n_classes=k,
+    )
+    wrong, alone = [], []
+    for seed in range(4):
+        said, labels = noisy_labels(n_rows, k, noise, seed)
+        X = np.column_stack([said, np.arange(n_rows)]).astype(float)
+        model = PairwiseBoostClassifier(
+            Glimpse(gamma, k, n_rows),
+            n_estimators=n_stages,
+            gamma=gamma,
+            start="uniform",
+            n_drawn=n_drawn,
+            random_state=seed,
+        ).fit(X, labels)
+        wrong.append((1 - model.correlation(X, labels)) / 2)
+        alone.append(np.mean([np.mean(one.predict(X) != labels) for one in model.estimators_[:50]]))
+    assert_mean_at_most(wrong, bound)
+    assert bound < np.mean(alone)
 
 
 # -- the factor --------------------------------------------------------------------------------------------------------

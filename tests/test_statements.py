@@ -1,7 +1,11 @@
-"""Every statement of the paper's algorithms has one home in the sources, marked ``Alg. 1.9``."""
+"""Every statement of the paper's algorithms has one home in the sources, marked ``Alg. 1.9``; the mutants are current.
+
+The mutants themselves are run by ``benchmarks/mutants.py``.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -89,3 +93,31 @@ def test_no_mark_names_a_statement_that_is_not_there():
     for place, line in LINES:
         for mark in re.findall(r"\bAlg\. ?([\d.]*)", line):
             assert tuple(map(int, mark.rstrip(".").split("."))) in known, f"{place}: {line.strip()}"
+
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def mutants():
+    """The module ``benchmarks/mutants.py``."""
+    spec = importlib.util.spec_from_file_location("mutants", ROOT / "benchmarks" / "mutants.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_mutant_can_be_made_and_its_test_is_there():
+    for mutant in mutants().MUTANTS:
+        text = (ROOT / "src" / "ocoboost" / mutant.file).read_text(encoding="utf-8")
+        assert text.count(mutant.line) == 1, mutant
+        assert mutant.wrong not in (mutant.line, "")
+        file, _, function = mutant.test.partition("::")
+        assert f"def {function}" in (ROOT / file).read_text(encoding="utf-8"), mutant
+
+
+def test_the_page_of_statements_shows_the_mutants():
+    page = (ROOT / "docs" / "statements.md").read_text(encoding="utf-8")
+    module = mutants()
+    assert module.table(module.MUTANTS) in page
+    for path in re.findall(r"`((?:tests|benchmarks)/[\w/]+\.py)", page):
+        assert (ROOT / path).exists(), path

@@ -14,6 +14,7 @@ from ocoboost import registry
 if TYPE_CHECKING:  # the same names once more for type checkers, which do not run the registry
     from ocoboost.batch.agnostic import AgnosticBoostClassifier as AgnosticBoostClassifier
     from ocoboost.batch.histogram_tree import HistogramTreeClassifier as HistogramTreeClassifier
+    from ocoboost.batch.pairwise import PairwiseBoostClassifier as PairwiseBoostClassifier
     from ocoboost.batch.realizable import RealizableBoostClassifier as RealizableBoostClassifier
     from ocoboost.learners.experts.classifier import StumpExperts as StumpExperts
     from ocoboost.learners.experts.finite import FiniteExperts as FiniteExperts
@@ -25,6 +26,7 @@ if TYPE_CHECKING:  # the same names once more for type checkers, which do not ru
     from ocoboost.online.agnostic import OnlineAgnosticBoostClassifier as OnlineAgnosticBoostClassifier
     from ocoboost.online.bandit import OnlineBanditBoostClassifier as OnlineBanditBoostClassifier
     from ocoboost.online.boost import OnlineBoostClassifier as OnlineBoostClassifier
+    from ocoboost.online.few_labels import OnlineFewLabelsClassifier as OnlineFewLabelsClassifier
     from ocoboost.online.mbbm import OnlineMBBMClassifier as OnlineMBBMClassifier
     from ocoboost.online.pairwise import OnlinePairwiseBoostClassifier as OnlinePairwiseBoostClassifier
     from ocoboost.online.realizable import OnlineRealizableBoostClassifier as OnlineRealizableBoostClassifier

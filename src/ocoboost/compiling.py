@@ -12,10 +12,7 @@ The switch for that, ``_nrt``, is Numba's own. If a version of Numba lacks it, o
 from __future__ import annotations
 
 import os
-import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from numba import config, njit, types
@@ -97,20 +94,3 @@ def uncached(compiled: Callable[P, R], **options: Any) -> Callable[P, R]:
         return compiled
     fresh: Callable[P, R] = njit(**_OPTIONS, **options)(compiled.py_func)  # type: ignore[attr-defined]
     return fresh
-
-
-@contextmanager
-def announcing_compilation(_done: list[bool] = [False]) -> Iterator[None]:  # noqa: B006, the one piece of state
-    """Say on standard error, once, that kernels are being compiled, if the first call takes more than two seconds."""
-    if _done[0]:
-        yield
-        return
-    message = "ocoboost: compiling (first use only; later processes start from the cache)"
-    timer = threading.Timer(2.0, lambda: print(message, file=sys.stderr, flush=True))
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        _done[0] = True

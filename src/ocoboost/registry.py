@@ -20,7 +20,7 @@ GROUP = "ocoboost.models"
 BOOSTER = "online booster"  # River's
 LEARNER = "learner"  # River's, and a booster takes it as its learner
 BATCH = "batch"  # scikit-learn's
-BANDIT = "bandit"  # River's, around an online booster that acts
+AROUND = "around a booster"  # River's, around an online booster whose labels are not simply given
 
 
 class Model(NamedTuple):
@@ -43,7 +43,8 @@ OURS = (
     Model("pairwise", "OnlinePairwiseBoostClassifier", "ocoboost.online.pairwise", BOOSTER),
     Model("mbbm", "OnlineMBBMClassifier", "ocoboost.online.mbbm", BOOSTER),
     Model("adaboost-olm", "AdaBoostOLMClassifier", "ocoboost.online.adaboost_olm", BOOSTER),
-    Model("bandit", "OnlineBanditBoostClassifier", "ocoboost.online.bandit", BANDIT),
+    Model("bandit", "OnlineBanditBoostClassifier", "ocoboost.online.bandit", AROUND),
+    Model("few-labels", "OnlineFewLabelsClassifier", "ocoboost.online.few_labels", AROUND),
     Model("hoeffding", "HoeffdingTrees", "ocoboost.learners.hoeffding.classifier", LEARNER),
     Model("mondrian", "MondrianTrees", "ocoboost.learners.mondrian.classifier", LEARNER),
     Model("stump-experts", "StumpExperts", "ocoboost.learners.experts.classifier", LEARNER),
@@ -52,6 +53,7 @@ OURS = (
     Model("littlestone-experts", "LittlestoneExperts", "ocoboost.learners.experts.finite", LEARNER),
     Model("batch-agnostic", "AgnosticBoostClassifier", "ocoboost.batch.agnostic", BATCH),
     Model("batch-realizable", "RealizableBoostClassifier", "ocoboost.batch.realizable", BATCH),
+    Model("batch-pairwise", "PairwiseBoostClassifier", "ocoboost.batch.pairwise", BATCH),
     Model("histogram-tree", "HistogramTreeClassifier", "ocoboost.batch.histogram_tree", BATCH),
 )
 _registered: list[Model] = []

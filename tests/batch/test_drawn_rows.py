@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from naive import project_sorted
-from ocoboost import AgnosticBoostClassifier, RealizableBoostClassifier
+from ocoboost import AgnosticBoostClassifier, PairwiseBoostClassifier, RealizableBoostClassifier
 
 N_ROWS, N_CLASSES, N_DRAWN, GAMMA = 12, 3, 40_000, 0.8
 LABELS = np.arange(N_ROWS) % N_CLASSES
@@ -73,6 +73,21 @@ def test_algorithm_5_draws_rows_in_proportion_to_their_plays_and_keeps_their_lab
     assert len(seen) >= 3  # rows that are drawn alike all the way would prove little
 
 
-@pytest.mark.parametrize("booster", [AgnosticBoostClassifier, RealizableBoostClassifier])
+def test_the_pairwise_booster_draws_rows_and_labels_by_what_its_plays_teach():
+    plays = np.full((N_ROWS, N_CLASSES), 1 / N_CLASSES)
+    skipped = set()
+    for stage, (rows, labels) in enumerate(taught(PairwiseBoostClassifier)):
+        counts = np.zeros((N_ROWS, N_CLASSES))
+        np.add.at(counts, (rows, labels), 1)
+        lessons = 1 - plays[np.arange(N_ROWS), LABELS, None] - plays
+        lessons[np.arange(N_ROWS), LABELS] = 2 * (1 - plays[np.arange(N_ROWS), LABELS])
+        assert_frequencies(counts, lessons / lessons.sum())
+        skipped |= set(np.round(plays[np.arange(N_ROWS), LABELS], 9))
+        gradients = 2 * (np.eye(N_CLASSES)[LABELS] - np.eye(N_CLASSES)[votes(stage)] / GAMMA)
+        plays = np.array([project_sorted(p) for p in plays - GAMMA / np.sqrt(3) * gradients])
+    assert len(skipped) >= 3
+
+
+@pytest.mark.parametrize("booster", [AgnosticBoostClassifier, RealizableBoostClassifier, PairwiseBoostClassifier])
 def test_a_stage_is_taught_as_many_rows_as_it_was_told(booster):
     assert [len(rows) for rows, _ in taught(booster)] == [N_DRAWN] * 3

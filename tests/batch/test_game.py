@@ -68,7 +68,7 @@ def value_by_linear_program(slopes, offsets, on_interval):
 @given(
     st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(2, 4), st.integers(1, 5), st.sampled_from(PLAYER_NAMES)
 )
-def test_proposition_3_the_averaged_strategy_is_nearly_optimal(seed, m, d, actions, name):
+def test_proposition_6_the_averaged_strategy_is_nearly_optimal(seed, m, d, actions, name):
     rng = np.random.default_rng(seed)
     matrices = rng.choice([rng.uniform(-1, 1, (m, d, actions)), rng.integers(-1, 2, (m, d, actions)).astype(float)])
     payoff, player, n_stages = MatrixPayoff(matrices), PLAYERS[name], 40

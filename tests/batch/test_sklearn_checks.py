@@ -14,7 +14,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ocoboost import AgnosticBoostClassifier, HistogramTreeClassifier, RealizableBoostClassifier
+from ocoboost import (
+    AgnosticBoostClassifier,
+    HistogramTreeClassifier,
+    PairwiseBoostClassifier,
+    RealizableBoostClassifier,
+)
 
 BOOSTERS = [AgnosticBoostClassifier, RealizableBoostClassifier]
 
@@ -30,6 +35,7 @@ def expected_failures(estimator):
     [
         HistogramTreeClassifier(),
         *(booster(n_estimators=10) for booster in BOOSTERS),
+        PairwiseBoostClassifier(n_estimators=10),
         *(booster(n_estimators=10, n_drawn=200) for booster in BOOSTERS),
         *(booster(GaussianNB(), n_estimators=5) for booster in BOOSTERS),
         *(booster(DecisionTreeClassifier(max_depth=2), n_estimators=5) for booster in BOOSTERS),

@@ -42,14 +42,14 @@ def test_every_model_runs_saves_resumes_and_predicts(tmp_path, rows_csv, name):
     assert ocoboost.load(model).n_rows_ == 1700
 
 
-@pytest.mark.parametrize("name", ["forest", "boost,hoeffding", "OnlineBoostClassifier", "batch-agnostic"])
+@pytest.mark.parametrize("name", ["forest", "boost,hoeffding", "OnlineBoostClassifier", "batch-agnostic", "bandit"])
 def test_an_unknown_model_is_one_line_that_lists_the_known_ones(tmp_path, name):
     (tmp_path / "rows.csv").write_text(GOOD)
     result = command("run", tmp_path / "rows.csv", "--target", "y", "--model", name)
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
     assert (
-        f"--model: {name!r} is not one of boost, agnostic, realizable, pairwise, mbbm, adaboost-olm, hoeff"
+        f"--model: {name!r} is not one of boost, agnostic, realizable, pairwise, mbbm, adaboost-olm, ho"
         in result.stderr
     )
 

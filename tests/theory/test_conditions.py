@@ -64,6 +64,12 @@ def test_gains_are_the_papers_for_labels(k, seed):
     )
     total = sum(demand.learner_gains for demand in OneVsAll().demands(said, taught))
     np.testing.assert_allclose(total, plain.learner_gains)
+    of_hypothesis = sum(demand.gains[rows, others] for demand in AgnosticBatch().demands(said, taught))
+    np.testing.assert_allclose(of_hypothesis, plain.gains[rows, others])
+    for condition in (RealizableOnline(), RealizableBatch()):
+        demand = only(condition.demands(said, taught))
+        np.testing.assert_allclose(demand.learner_gains, plain.learner_gains)
+        assert demand.gains is None
     pairwise = only(OneVsOne().demands(said, taught))
     for row in range(n):
         vote, label = votes[row], labels[row]

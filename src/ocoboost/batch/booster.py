@@ -1,4 +1,4 @@
-"""What the two batch boosters share: scikit-learn's protocol around the game."""
+"""What the batch boosters share: scikit-learn's protocol around the game."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ocoboost.randomness import PREDICT, draw_label, draw_rows
 
 
 class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of both batch boosters."""
+    """Base of all batch boosters."""
 
     regime: ClassVar[Regime]
     default_start: ClassVar[str]  # the one that did better in benchmarks

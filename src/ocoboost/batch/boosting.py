@@ -87,7 +87,7 @@ class BoosterSide:
         """Prepare the stage's lesson; False if there is nothing to teach."""
         if self.n_drawn is None:
             self.sample.teach(rows.teach_all, self.rules)
-            if not self.rules.is_realizable:
+            if not self.rules.is_realizable and not self.rules.is_pairwise:
                 return True
             return any(self.sample.from_lessons(rows.lesson_mass))
         masses = self.sample.from_players(rows.drawing_mass, self.rules)

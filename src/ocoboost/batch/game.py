@@ -7,7 +7,7 @@ than the one that defines the value of the game. The payoff is a sum over rows, 
     g(P, q) = sum_i f_i(P[i], q),     f_i(p, q) = p . slope_i(q) + offset_i(q)
 
 After T stages B's averaged strategy is, for every P, within m R(T) / T plus the oracle's error of the value of the game
-(Proposition 3), where R is the regret of one row's optimizer. The two instances:
+(Proposition 6), where R is the regret of one row's optimizer. The two instances:
 
     agnostic (Algorithm 2)     f_i = (2 p - 1) . (q(x_i) - y_i)          p a distribution over labels
     realizable (Algorithm 5)   f_i = p (q(x_i) . (2 y_i - 1) - 1)        p a number in [0, 1]

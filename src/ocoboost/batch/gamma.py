@@ -11,7 +11,7 @@ GRID = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 
 
 def default_gamma(regime: Regime, n_classes: int, depth: int) -> float:
-    """Agnostic: 0.2, times sqrt(leaves / (k + 1)) if a tree has no more leaves than classes. Realizable: 0.2 / k.
+    """Realizable: 0.2 / k. Others: 0.2, times sqrt(leaves / (k + 1)) if a tree has no more leaves than classes.
 
     >>> from ocoboost.cascade.regimes import AGNOSTIC
     >>> round(default_gamma(Regime(AGNOSTIC), n_classes=26, depth=5), 3)

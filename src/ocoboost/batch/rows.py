@@ -14,7 +14,7 @@ import numpy as np
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch import tree_kernels as kernels
 from ocoboost.batch.tree import Tree
-from ocoboost.cascade.regimes import REALIZABLE, Playing, begin_games, move_row
+from ocoboost.cascade.regimes import PAIRWISE, REALIZABLE, Playing, begin_games, move_row, teach_row
 from ocoboost.compiling import allocating
 from ocoboost.randomness import DRAWN_LABELS, DRAWN_ROWS, HELD_OUT, draw_label, draw_rows, uniform
 
@@ -33,6 +33,11 @@ class Rules(NamedTuple):
     def is_realizable(self) -> bool:
         """Whether plays are weights of the true label (Algorithm 5), not distributions over labels (Algorithm 2)."""
         return self.playing.regime == REALIZABLE
+
+    @property
+    def is_pairwise(self) -> bool:
+        """Whether plays weigh rivals, so that the label weights have to be made of them."""
+        return self.playing.regime == PAIRWISE
 
 
 class Rows(NamedTuple):
@@ -136,7 +141,7 @@ def held_out_hits(rows: Rows, players: Players) -> IntArray:
 def teach_all(rows: Rows, players: Players, rules: Rules) -> Lesson:
     """Teach every row, with the label weights of its play."""
     quanta = np.empty(players.plays.shape, dtype=np.int64)
-    kernels.quantize(players.plays, rows.weights, rules.scale, quanta)
+    kernels.quantize(_lessons(rows, players, rules), rows.weights, rules.scale, quanta)
     if not rules.is_realizable:
         return Lesson(quanta, rules.scale)
     examples = np.nonzero(quanta[:, 0])[0]
@@ -166,7 +171,10 @@ def teach_drawn(
     labels = rows.labels[examples]
     if not rules.is_realizable:
         # Alg. 2.4: rows are drawn alike, and relabelled by a draw from P
-        labels = _drawn_labels(rules.playing.seed, stage, numbers, examples, players.plays)
+        chances = _lessons(rows, players, rules)
+        if rules.is_pairwise:
+            chances /= np.maximum(chances.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        labels = _drawn_labels(rules.playing.seed, stage, numbers, examples, chances)
     return Lesson(np.ones(len(examples), dtype=np.int64), 1.0, examples, labels, numbers)
 
 
@@ -199,9 +207,27 @@ def examples(rows: Rows, players: Players, lesson: Lesson) -> Examples:
 def _drawing_quanta(rows: Rows, players: Players, rules: Rules) -> IntArray:
     # Alg. 5.4: rows are drawn in proportion to P
     mass = rows.weights[:, None] * players.plays if rules.is_realizable else rows.weights[:, None]
+    if rules.is_pairwise:  # and here to what is not skipped
+        mass = rows.weights[:, None] * (1.0 - players.plays[np.arange(len(rows.labels)), rows.labels, None])
     out = np.empty(mass.shape, dtype=np.int64)
     kernels.quantize(mass, np.ones(len(mass)), rules.scale, out)
     return out[:, 0]
+
+
+def _lessons(rows: Rows, players: Players, rules: Rules) -> FloatArray:
+    """The label weights that plays stand for; on the simplex, and not pairwise, they are the plays."""
+    if not rules.is_pairwise:
+        return players.plays
+    out = np.empty_like(players.plays)
+    teach_rows(rules.playing.regime, players.plays, rows.labels, out)
+    return out
+
+
+@allocating
+def teach_rows(regime: int, plays: FloatArray, labels: IntArray, out: FloatArray) -> None:
+    """The label weights of every row, of weight 1."""
+    for row in range(plays.shape[0]):
+        teach_row(regime, plays[row], labels[row], 1.0, False, 0.0, out[row])
 
 
 @allocating

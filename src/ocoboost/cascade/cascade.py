@@ -28,7 +28,6 @@ from ocoboost.cascade.kernel import grid_for
 from ocoboost.cascade.native import NativeEnsemble
 from ocoboost.cascade.pipeline import learn_pipelined
 from ocoboost.cascade.seat import Seats
-from ocoboost.compiling import announcing_compilation
 from ocoboost.data.schema import Block, Schema, Widths
 
 
@@ -86,12 +85,11 @@ class Cascade:
         """``learn``, for rows in the form that the ensemble takes."""
         begin = self.cells.begin if self.tape is None else self.tape.begin
         rows = begin(labels, weights, n_classes)
-        with announcing_compilation():
-            if isinstance(self.ensemble, NativeEnsemble):
-                self.ensemble.grow_classes(n_classes)
-                learn_pipelined(self.ensemble, self.cells, rows, prepared, n_classes, first_row, self.n_jobs)
-            else:
-                self.learn_by_parts(rows, prepared, n_classes, first_row)
+        if isinstance(self.ensemble, NativeEnsemble):
+            self.ensemble.grow_classes(n_classes)
+            learn_pipelined(self.ensemble, self.cells, rows, prepared, n_classes, first_row, self.n_jobs)
+        else:
+            self.learn_by_parts(rows, prepared, n_classes, first_row)
         if self.tape is not None:
             self.tape.end(rows)
         if not answering:
@@ -106,9 +104,8 @@ class Cascade:
         if seats is None:
             return None
         shares: FloatArray = np.empty((1, n_classes))
-        with announcing_compilation():
-            if not seats[0].learn(codes, label, weight, row, shares[0]):
-                self.seats.finish(0, codes, label, weight, row, shares[0])
+        if not seats[0].learn(codes, label, weight, row, shares[0]):
+            self.seats.finish(0, codes, label, weight, row, shares[0])
         return Answers(projected(shares, self.cells.gamma), shares)  # type: ignore[attr-defined]
 
     def answer_row(self, codes: FloatArray, n_classes: int, n_learned: int, version: int) -> Answers | None:

@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ocoboost.announcing import announce_compilation
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade.cells import pool_cell, see_cell, teach_cell
 from ocoboost.cascade.native import is_full, vote_and_learn_row, vote_row
 from ocoboost.compiling import kernel, uncached
+
+announce_compilation()  # what follows takes long to compile, when it is first used
 
 _PACKAGE = __name__.partition(".")[0]
 

@@ -10,6 +10,7 @@ from ocoboost.cli.mistakes import OneLineErrors
 from ocoboost.cli.predict import predict
 from ocoboost.cli.reproduce import reproduce
 from ocoboost.cli.run import run
+from ocoboost.cli.warmup import warmup
 
 app = typer.Typer(add_completion=False, cls=OneLineErrors)
 app.command()(reproduce)
@@ -17,6 +18,7 @@ app.command()(compare)
 app.command()(run)
 app.command()(predict)
 app.command()(datasets)
+app.command()(warmup)
 
 
 @app.callback(invoke_without_command=True)

@@ -46,7 +46,7 @@ def make_model(key: str, budget: int | None, max_memory: float | None, seed: int
     from ocoboost.learners.hoeffding.classifier import HoeffdingTrees
 
     model = registry.find(key)
-    if model is None or key != model.key or model.protocol == registry.BATCH:
+    if model is None or key != model.key or model.protocol not in (registry.BOOSTER, registry.LEARNER):
         raise typer.BadParameter(f"{key!r} is not one of {', '.join(names())}", param_hint="--model")
     try:
         kind = model.load()

@@ -11,16 +11,15 @@ row is learned with its own label, with weight 1 on average whatever P is: docs/
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ocoboost.arrays import FloatArray, IntArray, checked_count
+from ocoboost.arrays import FloatArray, checked_count
 from ocoboost.cascade.answers import Answers
-from ocoboost.cascade.cascade import Cascade
 from ocoboost.data.rows import Row
-from ocoboost.data.schema import Block, Schema, Widths
+from ocoboost.data.schema import Schema
+from ocoboost.online.around import EngineAround
 from ocoboost.randomness import ACT, draw_label, uniform
 from ocoboost.stream.ledger import Ledger
 from ocoboost.stream.state import Engine
@@ -35,21 +34,17 @@ class Issued(NamedTuple):
     probability: float
 
 
-class Acting:
-    """An engine that also plays (see ``stream.state.Engine``)."""
+class Acting(EngineAround):
+    """An engine that also plays."""
 
     def __init__(self, engine: Engine, exploration: float | None, proposes_mode: bool, ledger_size: int) -> None:
-        self.engine = engine
+        super().__init__(engine)
         self.exploration = exploration
         self.proposes_mode = proposes_mode
         self.ledger: Ledger[Issued] = Ledger(ledger_size)
         self.n_plays = 0  # calls of ``act_one``: the place of the next draw
         self.n_answered = 0
         self.n_right = 0
-
-    @property
-    def cascades(self) -> Sequence[Cascade]:
-        return self.engine.cascades
 
     def chances(self, answers: Answers) -> FloatArray:
         """P, for the next play; ``answers`` are to one row."""
@@ -73,48 +68,16 @@ class Acting:
         self.n_answered += 1
         self.n_right += is_right
 
-    # -- as the booster's own engine ---------------------------------------------------------------------------
-
-    def learn(
-        self,
-        block: Block,
-        labels: IntArray,
-        weights: FloatArray,
-        n_classes: int,
-        first_row: int,
-        *,
-        answering: bool = True,
-    ) -> Answers:
-        return self.engine.learn(block, labels, weights, n_classes, first_row, answering=answering)
-
-    def answer(self, block: Block, n_classes: int, n_learned: int) -> Answers:
-        return self.engine.answer(block, n_classes, n_learned)
-
-    def learn_row(
-        self, codes: FloatArray, label: int, weight: float, n_classes: int, row: int, version: int
-    ) -> Answers | None:
-        return self.engine.learn_row(codes, label, weight, n_classes, row, version)
-
-    def answer_row(self, codes: FloatArray, n_classes: int, n_learned: int, version: int) -> Answers | None:
-        return self.engine.answer_row(codes, n_classes, n_learned, version)
-
-    @property
-    def n_bytes(self) -> int | None:
-        return self.engine.n_bytes
-
-    def least_size(self, widths: Widths, n_classes: int, max_bytes: float) -> float:
-        return self.engine.least_size(widths, n_classes, max_bytes)
-
     def settings(self) -> list[dict[str, Any]]:
         acting = {"exploration": self.exploration, "mode": self.proposes_mode, "ledger_size": self.ledger.most}
-        return [*self.engine.settings(), acting]
+        return [*super().settings(), acting]
 
     def state(self) -> dict[str, Any]:
         counts = {"n_plays": self.n_plays, "n_answered": self.n_answered, "n_right": self.n_right}
-        return {"engine": self.engine.state(), "ledger": self.ledger.state(), **counts}
+        return {**super().state(), "ledger": self.ledger.state(), **counts}
 
     def restore(self, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
-        self.engine.restore(saved["engine"], schema, n_classes)
+        super().restore(saved, schema, n_classes)
         self.n_plays = checked_count(saved["n_plays"], "number of plays")
         self.n_answered = checked_count(saved["n_answered"], "number of answers")
         self.n_right = checked_count(saved["n_right"], "number of right plays")

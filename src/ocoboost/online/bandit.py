@@ -12,11 +12,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ocoboost.data import tables
-from ocoboost.data.labels import Label, Labels
-from ocoboost.data.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters, invalid
+from ocoboost.data.labels import Label
+from ocoboost.data.parameters import AnyOf, Between, Count, OneOf, Range
 from ocoboost.data.rows import Row
 from ocoboost.errors import InvalidInputError
 from ocoboost.online.acting import Acting, Issued
+from ocoboost.online.around import BoosterAround
 from ocoboost.online.boost import OnlineBoostClassifier
 from ocoboost.online.booster import LearnerBooster
 from ocoboost.stream.protocol import StreamClassifier
@@ -40,7 +41,7 @@ class Played(NamedTuple):
     is_right: bool
 
 
-class OnlineBanditBoostClassifier(StreamClassifier):
+class OnlineBanditBoostClassifier(BoosterAround):
     """An online booster that plays labels and is told only whether they were right.
 
     `predict_one` and its kin are the booster's greedy answers; `learn_one` learns a row whose label is known.
@@ -211,26 +212,8 @@ class OnlineBanditBoostClassifier(StreamClassifier):
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    def _chosen(self, seed: int | None) -> LearnerBooster:
-        """The booster, with this model's classes and seed."""
-        booster = OnlineBoostClassifier() if self.booster is None else self.booster
-        if not isinstance(booster, LearnerBooster):
-            raise invalid(self, "booster", "be an online booster or None", booster, "see ocoboost.registry")
-        changed = {"seed": seed} if self.classes is None else {"seed": seed, "classes": self.classes}
-        return booster.clone(changed)
-
-    def _checked_labels(self) -> Labels:
-        check_parameters(self, self.ranges)
-        return self._chosen(None)._checked_labels()
-
     def _begin(self) -> State:
-        check_parameters(self, self.ranges)
-        seed = self._root_seed()
-        state = self._chosen(seed).fresh_state(seed)
-        for cascade in state.engine.cascades:
-            if not cascade.ensemble.takes_weights:
-                must = "boost a learner that takes weights"
-                raise invalid(self, "booster", must, self.booster, f"{cascade.ensemble.name} takes none")
+        state = self._inner_state()
         exploration = None if self.exploration is None else float(self.exploration)
         state.engine = Acting(state.engine, exploration, self.propose == "mode", int(self.ledger_size))
         return state
