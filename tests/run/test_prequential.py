@@ -33,7 +33,7 @@ def test_the_scores_are_those_of_a_prequential_run(tmp_path, with_text):
             label = labels[answered.first_row + row]
             right += said == label
             is_known = label in answered.classes
-            probability = answered.distributions[row, answered.classes.index(label)] if is_known else 0.0
+            probability = answered.probabilities[row, answered.classes.index(label)] if is_known else 0.0
             losses.append(-np.log(max(probability, 1e-15)))
     assert result["accuracy"] == right / len(rows)
     assert result["log_loss"] == pytest.approx(np.mean(losses), rel=1e-12)

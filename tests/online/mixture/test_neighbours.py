@@ -39,7 +39,7 @@ def naive_votes(stream, number, capacity, n_classes=3):
     """From the definition: distances in units of the ranges so far, the nearest of the latest rows that were kept."""
     kept = [(x, y, w) for x, y, w in stream[:number] if w > 0.0]
     x = stream[number][0]
-    names = {name for x, *_ in stream[: number + 1] for name in x}
+    names = {name for row, *_ in kept for name in row}  # a column that is new tells no row from another
     spans = {}
     for name in names:
         values = [float(row[name]) for row in [*(row for row, *_ in kept), x] if isinstance(row.get(name), float)]

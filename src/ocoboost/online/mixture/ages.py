@@ -77,7 +77,9 @@ class Ages:
         """One task for every slot: teach it a block and write what it answers, of shape (ages, rows, classes)."""
 
         def task(slot: Slot) -> None:
-            prepared = slot.cascade.ensemble.prepare(block, learning=True)
+            ensemble: Any = slot.cascade.ensemble  # of native trees
+            prepared = ensemble.prepare(block, learning=True)
+            ensemble.grow_classes(n_classes)  # as seats do: those who are unborn have the same columns and classes
             end = first_row + len(labels)
             new = set(births(slot.first_birth, slot.period, first_row, end))
             for begin, stop in pairwise(sorted({first_row, end, *new})):

@@ -19,6 +19,7 @@ from ocoboost.data.schema import TEXT, Block, Schema
 WINDOWS = (64, 256, 1024)
 N_NEAREST = 5
 _CLOSEST = 1e-9  # added to every distance, so that equal rows have a finite weight
+_UNSEEN = -1.0  # in place of a scale
 
 _WINDOWS: IntArray = np.array(WINDOWS)
 
@@ -43,6 +44,9 @@ def find_nearest(memory: Memory, x: FloatArray, scale: FloatArray, nearest: Floa
     """
     for column in range(x.size):
         low, high = memory.low[column], memory.high[column]
+        if low > high:  # nobody had a value there yet, so that it tells no row from another
+            scale[column] = _UNSEEN
+            continue
         if x[column] == x[column]:
             low, high = min(low, x[column]), max(high, x[column])
         scale[column] = 1.0 / (high - low) if high > low else 0.0
@@ -72,7 +76,7 @@ def _square_distance(memory: Memory, row: int, x: FloatArray, scale: FloatArray,
     distance = 0.0
     for column in range(x.size):
         value, other = x[column], memory.rows[row, column]
-        if value == other:
+        if value == other or scale[column] == _UNSEEN:
             continue
         if value != value or other != other:
             distance += 0.0 if value != value and other != other else 1.0
