@@ -63,7 +63,7 @@ def booster(**options):
 
 @pytest.fixture
 def model():
-    return OnlineBoostClassifier(booster(), random_state=1)
+    return OnlineBoostClassifier(booster(), shuffle=False, random_state=1)
 
 
 def test_it_is_the_booster_inside(iris, model):
@@ -76,7 +76,7 @@ def test_it_is_the_booster_inside(iris, model):
 
 def test_without_a_booster_it_is_the_mixture(iris):
     X, y = iris
-    model = OnlineBoostClassifier(random_state=1).set_params(booster__budget=20).fit(X, y)
+    model = OnlineBoostClassifier(shuffle=False, random_state=1).set_params(booster__budget=20).fit(X, y)
     assert type(model.booster_) is ocoboost.OnlineBoostClassifier
     inside = ocoboost.OnlineBoostClassifier(budget=20, classes=[0, 1, 2], seed=model.booster_.seed)
     inside.learn_many(X, y)
@@ -89,6 +89,17 @@ def test_parts_are_the_whole(iris, model):
     for rows in np.array_split(np.arange(len(X)), 7):
         model.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
     assert np.array_equal(model.predict_proba(X), whole)
+
+
+def test_fit_learns_in_random_order():
+    """A table that is sorted by its labels is no stream."""
+    X, y = load_iris(return_X_y=True)
+    model = OnlineBoostClassifier(ocoboost.OnlineBoostClassifier(budget=30), random_state=1).fit(X, y)
+    assert np.mean(model.predict(X) == y) > 0.9
+    order = np.random.default_rng(model.booster_.seed).permutation(len(X))
+    weights = 1.0 + np.arange(len(X)) % 3
+    shuffled = clone(model).set_params(shuffle=False).fit(X[order], y[order], sample_weight=weights[order])
+    assert np.array_equal(shuffled.predict_proba(X), model.fit(X, y, sample_weight=weights).predict_proba(X))
 
 
 def test_labels_may_appear_one_by_one(iris, model):

@@ -7,7 +7,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -27,8 +27,8 @@ _PREFIX = "booster__"
 class OnlineBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """An online booster as a scikit-learn classifier.
 
-    Rows are learned once, in the order in which they are given; so shuffle rows that are sorted. There may be missing
-    values (NaN) in them, and columns of text in frames.
+    Rows are learned once: by `fit` in random order, by `partial_fit` in the order in which they are given. There may be
+    missing values (NaN) in them, and columns of text in frames.
 
     Parameters
     ----------
@@ -36,8 +36,11 @@ class OnlineBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         Any booster or forest of this package for streams; it is cloned, never changed. None stands for
         ``ocoboost.OnlineBoostClassifier()``, the mixture. Its parameters can be searched as ``booster__budget`` and so
         on.
+    shuffle
+        Whether `fit` learns the rows in random order. A table that is sorted by its labels would be a stream that
+        repeats the last label for long and then changes, and would be learned as that.
     random_state
-        The seed of a booster that has none.
+        The seed of a booster that has none; it also decides the order.
 
     Attributes
     ----------
@@ -68,12 +71,15 @@ class OnlineBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     booster_: StreamClassifier
     classes_: Any
 
-    def __init__(self, booster: StreamClassifier | None = None, *, random_state: Any = None) -> None:
+    def __init__(
+        self, booster: StreamClassifier | None = None, *, shuffle: bool = True, random_state: Any = None
+    ) -> None:
         self.booster = booster
+        self.shuffle = shuffle
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnlineBoostClassifier:
-        """Forget everything, then learn these rows."""
+        """Forget everything, then learn these rows, in random order unless ``shuffle`` is false."""
         return self._learn(X, y, None, sample_weight, is_first=True, is_all=True)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> OnlineBoostClassifier:
@@ -148,9 +154,13 @@ class OnlineBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             if not hazards.same(self._told, template._get_params()):
                 hazards.warn(self, "the booster's parameters were changed, which takes effect with the next fit.")
                 self._told = template._get_params()
+        self._is_frame = hasattr(X, "columns")
+        if is_all and self.shuffle:
+            order = np.random.default_rng(booster.seed).permutation(len(labels))
+            X, labels = _safe_indexing(X, order), [labels[row] for row in order]
+            weights = None if weights is None else weights[order]
         booster.learn_many(X, labels, w=weights)
         self.booster_ = booster
-        self._is_frame = hasattr(X, "columns")
         known = booster.classes_
         self._places = {label: place for place, label in enumerate(known)}
         if is_first or len(known) != len(self.classes_):
