@@ -19,6 +19,7 @@ from ocoboost.learners.trees import DEFAULT_SIZE, MAX_SIZE, NativeTrees
 from ocoboost.online.accounting import Accountable
 from ocoboost.online.booster import GAMMA, LearnerBooster
 from ocoboost.online.members import Choice, Choices, choose
+from ocoboost.online.mixture import standing
 from ocoboost.online.mixture.ages import AGES, N_SLOTS, Ages, slots_for
 from ocoboost.online.mixture.blend import n_bytes_of
 from ocoboost.online.mixture.drift import Drift, drift_of
@@ -106,14 +107,14 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         """How much each member of the mixture counts at present, by name."""
         mixture = self._ready().engine
         assert isinstance(mixture, Mixture)
-        return mixture.member_weights()
+        return standing.member_weights(mixture)
 
     @property
     def member_groups_(self) -> dict[str, str]:
         """What each member of the mixture is: long-lived, of an age, neighbours, or the last label."""
         mixture = self._ready().engine
         assert isinstance(mixture, Mixture)
-        return dict(zip(mixture.member_names(), mixture.member_groups(), strict=True))
+        return standing.member_groups(mixture)
 
     @property
     def drift_(self) -> Drift:
@@ -130,7 +131,7 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         """How much each voter is trusted before anything is known, by name: blends of the members, then these."""
         mixture = self._ready().engine
         assert isinstance(mixture, Mixture)
-        return mixture.voters()
+        return standing.voters(mixture)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ocoboost.arrays import FloatArray
 from ocoboost.online.boost import OnlineBoostClassifier
-from ocoboost.online.mixture.engine import LONG_LIVED
+from ocoboost.online.mixture.standing import LONG_LIVED
 from ocoboost.report import figures
 from ocoboost.report.page import Figure, Page, Part, Section, Table
 from ocoboost.run.runner import Run

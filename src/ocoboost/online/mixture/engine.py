@@ -13,24 +13,16 @@ from ocoboost.cascade.cascade import Cascade
 from ocoboost.cascade.native import NativeEnsemble
 from ocoboost.cascade.seat import Seats
 from ocoboost.data.schema import Block, Schema, Widths
-from ocoboost.online.mixture import blend, drift, pools, quick
+from ocoboost.online.mixture import blend, drift
 from ocoboost.online.mixture.ages import AGES, UNBORN, Ages
 from ocoboost.online.mixture.clock import LEAST_ORDER
 from ocoboost.online.mixture.neighbours import WINDOWS, Neighbours
-from ocoboost.online.mixture.tournament import weigh_voters
 from ocoboost.stream.state import SHARE_OF_LEARNERS
 from ocoboost.threads import run_all
 
 NO_LABELS: IntArray = np.empty(0, dtype=np.int64)
 NO_WEIGHTS: FloatArray = np.empty(0)
 NO_LABEL = -1
-LONG_LIVED = "long-lived"
-BLENDS = (
-    "slow mixture",
-    *(f"quick mixture, {factor:g} times the rate, share {share:g}" for factor, share in quick.PACES),
-    *(f"pool, step {step:g}" for step in pools.STEPS),
-    "probabilities",
-)
 
 
 def left_for_members(max_bytes: float, own_bytes: int) -> float:
@@ -262,47 +254,7 @@ class Mixture:
         )
         return Answers(votes, shares, probabilities=probabilities)
 
-    # -- what counts at present ------------------------------------------------------------------------------------
-
-    def member_names(self) -> list[str]:
-        """The members by name, long-lived ones first, then by age."""
-        ages = [f"{kind.name}, {2**order} to {2 ** (order + 1) - 1} rows old" for kind in self.ages for order in AGES]
-        windows = [f"nearest of {window} rows" for window in WINDOWS] if self.neighbours is not None else []
-        return [*(member.name for member in self.members), *ages, *windows, "last label"]
-
-    def member_groups(self) -> list[str]:
-        """What every member is, roughly: long-lived, of an age, neighbours, or the last label."""
-        least = [AGES[0] + (order - AGES[0]) // 2 * 2 for order in AGES]  # two ages make a group
-        ages = [f"{2**order} to {2 ** (order + 2) - 1} rows old" for order in least] * len(self.ages)
-        return [*[LONG_LIVED] * len(self.members), *ages, *["nearest rows"] * self._n_windows, "last label"]
-
-    def voters(self) -> dict[str, float]:
-        """The priors of all that vote, by name: blends, then members, the boosters' mean among them."""
-        long_lived, others = self.member_names()[: len(self.members)], self.member_names()[len(self.members) :]
-        names = [*BLENDS, *long_lived, "mean of the boosters", *others]
-        return dict(zip(names, self.plan.prior.tolist(), strict=True))
-
-    def member_weights(self) -> dict[str, float]:
-        """Each member's share in what is voted, by name; the mean counts for all boosters alike."""
-        plan, weights = self.plan, self.weights
-        awake = self._awake()
-        voters = np.empty(plan.prior.size)
-        voting = np.concatenate([np.ones(blend.N_BLENDS, dtype=np.int64), awake])
-        weigh_voters(self.n_rows, plan.prior, voting, weights.regret, weights.travelled, voters)
-        n_members = plan.gammas.size
-        by_blend = [np.bincount(plan.origin[: plan.n_slow], weights.slow, n_members)]
-        by_blend += [np.bincount(plan.origin, pace, n_members) * awake for pace in weights.quick]
-        by_blend += [np.abs(pool) * awake for pool in weights.pools]
-        by_blend.append(np.mean(by_blend[1:], axis=0))  # Bayes' rule is over these
-        total = voters[blend.N_BLENDS :].copy()
-        for weight, members in zip(voters, by_blend, strict=False):
-            total += weight * members / members.sum()
-        mean = total[len(self.members)]
-        total = np.delete(total, len(self.members))
-        total[self._boosted] += mean / len(self._boosted)
-        return dict(zip(self.member_names(), total.tolist(), strict=True))
-
-    def _awake(self) -> IntArray:
+    def awake(self) -> IntArray:
         """Which members have an answer to the next row."""
         awake = np.zeros(self.plan.gammas.size, dtype=np.int64)
         awake[: len(self.members) + 1] = 1
