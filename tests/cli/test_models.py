@@ -81,7 +81,7 @@ def test_budget_and_memory_reach_the_model():
     assert DEFAULT == "boost"
     default = make_model(DEFAULT, None, None, 1, 1)
     assert isinstance(default, ocoboost.OnlineBoostClassifier)
-    assert (default.budget, default.seed, default.n_jobs) == (200, 1, 1)
+    assert (default.budget, default.seed, default.n_jobs) == (270, 1, 1)
     assert default.max_size == ocoboost.OnlineBoostClassifier().max_size
     small = make_model(DEFAULT, 10, 32.0, 2, 2)
     assert (small.budget, small.max_size, small.seed, small.n_jobs) == (10, 32.0, 2, 2)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ocoboost.stream.protocol import StreamClassifier
 
 DEFAULT = "boost"
-DEFAULT_BUDGET = 200  # weak learners of a booster
+N_LEARNERS = 200  # of a booster that is no mixture
 
 
 def names() -> list[str]:
@@ -41,7 +41,8 @@ def list_models(key: str) -> str:
 def make_model(key: str, budget: int | None, max_memory: float | None, seed: int, jobs: int) -> StreamClassifier:
     """A new model.
 
-    ``budget`` None means 200 weak learners for a booster, and the default of a learner that runs on its own.
+    ``budget`` None means the default of the mixture and of a learner that runs on its own, and 200 weak learners for any
+    other booster.
     """
     from ocoboost.learners.hoeffding.classifier import HoeffdingTrees
 
@@ -61,7 +62,8 @@ def make_model(key: str, budget: int | None, max_memory: float | None, seed: int
         raise typer.BadParameter(f"{model.name} has no number of learners to set", param_hint="--budget")
     if max_memory is not None and not known.keys() & {"max_size", "learner"}:
         raise typer.BadParameter(f"the memory of {model.name} cannot be limited", param_hint="--max-memory")
-    default = DEFAULT_BUDGET if model.protocol == registry.BOOSTER else 1 if counted is None else known[counted].default
+    is_plain = model.protocol == registry.BOOSTER and counted != "budget"
+    default = N_LEARNERS if is_plain else 1 if counted is None else known[counted].default
     n_learners = default if budget is None else budget
     options: dict[str, Any] = {"seed": seed, "n_jobs": jobs, "budget": n_learners, "n_learners": n_learners}
     if max_memory is not None:

@@ -87,7 +87,7 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         learner: Any = AUTO,
         *,
         gammas: Sequence[float] | None = None,
-        budget: int = 200,
+        budget: int = 270,
         max_size: float | None = DEFAULT_SIZE,
         classes: Sequence[Any] | None = None,
         n_jobs: int = 1,
