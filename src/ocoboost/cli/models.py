@@ -41,8 +41,8 @@ def list_models(key: str) -> str:
 def make_model(key: str, budget: int | None, max_memory: float | None, seed: int, jobs: int) -> StreamClassifier:
     """A new model.
 
-    ``budget`` None means the default of the mixture and of a learner that runs on its own, and 200 weak learners for any
-    other booster.
+    ``budget`` None means the default of the mixture and of a learner that runs on its own, and 200 weak learners for
+    any other booster.
     """
     from ocoboost.learners.hoeffding.classifier import HoeffdingTrees
 
