@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray, checked_count
+from ocoboost.data.categories import PlannedCategories
 from ocoboost.data.rows import NumberRows, Row
 from ocoboost.data.text import (
     MOST_CATEGORIES,
@@ -165,7 +166,7 @@ class Schema:
             return self._plan_numbers(rows)
         plan: dict[int, Additions] = {}
         kinds: dict[Hashable, str | None] = {}
-        planned = _PlannedCategories(self)
+        planned = PlannedCategories(self)
         for number, row in enumerate(rows):
             added = Additions()
             for name, value in row.items():
@@ -326,32 +327,6 @@ class Schema:
             counts.add_group()
         if len(columns) - len(self.kinds) > MOST_SHARES:
             raise ValueError("too many columns of statistics")
-
-
-class _PlannedCategories:
-    """The categories that a block brings, within the limits on their number."""
-
-    def __init__(self, schema: Schema) -> None:
-        self._schema = schema
-        self._new: dict[Hashable, set[str]] = {}
-        self._others: set[Hashable] = set()
-        self._n_codes = sum(map(schema.n_codes, schema.categories))
-
-    def add(self, name: Hashable, text: str, added: Additions) -> None:
-        """Note what a text brings."""
-        if name in self._others or name in self._schema.others:
-            return
-        known, category = self._schema.categories.get(name, {}), category_of(text)
-        new = self._new.setdefault(name, set())
-        if category in known or category in new:
-            return
-        if len(known) + len(new) < MOST_CATEGORIES and self._n_codes < MOST_CODES:
-            new.add(category)
-            added.categories.append((name, category))
-        else:
-            self._others.add(name)
-            added.others.append(name)
-        self._n_codes += 1
 
 
 def _size(value: Hashable) -> int:

@@ -16,8 +16,9 @@ from ocoboost.cascade.regimes import REALIZABLE, Regime
 from ocoboost.cascade.relabelling import Relabelling
 from ocoboost.data.labels import Labels
 from ocoboost.data.parameters import Range, check_parameters
-from ocoboost.stream.protocol import StreamClassifier, n_threads
+from ocoboost.stream.protocol import StreamClassifier
 from ocoboost.stream.state import State
+from ocoboost.stream.told import n_threads
 
 
 def plain_cells(n_learners: int, seed: int) -> Relabelling:

@@ -26,8 +26,8 @@ from ocoboost.online.mixture.drift import Drift, drift_of
 from ocoboost.online.mixture.engine import Member, Mixture, left_for_members
 from ocoboost.online.mixture.neighbours import WINDOWS, Neighbours
 from ocoboost.randomness import member_seed
-from ocoboost.stream.protocol import n_threads
 from ocoboost.stream.state import SHARE_OF_LEARNERS, State
+from ocoboost.stream.told import n_threads
 
 AUTO = "auto"
 FIRST_SLOT = 1000  # numbers the seeds of the members of every age, after any number of others

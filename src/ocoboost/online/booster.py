@@ -19,8 +19,9 @@ from ocoboost.errors import InvalidParameterError
 from ocoboost.learners import foreign
 from ocoboost.learners.hoeffding.classifier import HoeffdingTrees
 from ocoboost.learners.trees import NativeTrees
-from ocoboost.stream.protocol import StreamClassifier, labels_known, n_threads
+from ocoboost.stream.protocol import StreamClassifier
 from ocoboost.stream.state import State
+from ocoboost.stream.told import labels_known, n_threads
 
 GAMMA = Between(0.0, 1.0, closed="right", hint="smaller means weaker learners")
 

@@ -7,12 +7,10 @@ first use and fixed from then on; ``reset`` lets changed ones take effect. What 
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from operator import attrgetter
-from types import TracebackType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,34 +21,14 @@ from ocoboost.cascade.answers import Answers
 from ocoboost.data import tables
 from ocoboost.data.hazards import Watch
 from ocoboost.data.labels import Label, Labels
-from ocoboost.data.parameters import AnyOf, Count, OneOf, Range, invalid
+from ocoboost.data.parameters import AnyOf, Count, OneOf, Range
 from ocoboost.data.rows import Row
-from ocoboost.errors import BrokenModelError, InvalidInputError
+from ocoboost.errors import BrokenModelError
 from ocoboost.randomness import PREDICT, draw_label, fresh_seed, uniform
 from ocoboost.stream import names
 from ocoboost.stream.state import Answered, Plan, State
+from ocoboost.stream.told import Naming
 from ocoboost.stream.turns import Turns
-
-
-def n_threads(n_jobs: int) -> int:
-    """The number of threads that ``n_jobs`` stands for."""
-    return int(n_jobs) if n_jobs > 0 else os.cpu_count() or 1
-
-
-def labels_known(model: Any) -> Labels:
-    """The labels that a model's ``classes`` names, if it names any."""
-    classes, must = model.classes, "be None or a sequence of distinct labels"
-    if classes is None:
-        return Labels()
-    if isinstance(classes, str | Set | Mapping):  # a set's order is not repeatable
-        raise invalid(model, "classes", must, classes)
-    try:
-        labels = Labels(classes)
-    except TypeError as error:  # not iterable, or a label that cannot be one
-        raise invalid(model, "classes", must, classes, str(error)) from None
-    if len(labels) == 0 or len(set(labels.known)) < len(labels):
-        raise invalid(model, "classes", must, classes)
-    return labels
 
 
 class StreamClassifier(base.MiniBatchClassifier):
@@ -93,7 +71,7 @@ class StreamClassifier(base.MiniBatchClassifier):
         """Learn one row with label ``y`` and weight ``w``."""
         if w == 1.0 and self._learn_plain(x, y):
             return
-        with _Naming(self):
+        with Naming(self):
             rows, labels, weights = [tables.read_row(x)], [tables.read_label(y)], tables.read_weights(w, 1)
         self._learn(rows, labels, weights, answering=False)
 
@@ -253,18 +231,18 @@ class StreamClassifier(base.MiniBatchClassifier):
 
     def _naming(self) -> AbstractContextManager[None]:
         """A context in which what is wrong with the input is said in this model's name."""
-        return _Naming(self)
+        return Naming(self)
 
     def _root_seed(self) -> int:
         return fresh_seed() if self.seed is None else int(self.seed)
 
     def _read_rows(self, X: Any) -> Sequence[Row]:
-        with _Naming(self):
+        with Naming(self):
             return tables.read_rows(X)
 
     def _read(self, X: Any, y: Any, w: Any) -> tuple[Sequence[Row], list[Label], FloatArray]:
         rows = self._read_rows(X)
-        with _Naming(self):
+        with Naming(self):
             return rows, tables.read_labels(y, len(rows)), tables.read_weights(w, len(rows))
 
     def _plan(self, rows: Sequence[Row], labels: list[Label], weights: FloatArray) -> tuple[State, Plan]:
@@ -275,7 +253,7 @@ class StreamClassifier(base.MiniBatchClassifier):
                 f"{type(self).__name__}: {state.broken}, so rows from there on may be partly learned; "
                 "call reset(), or reload an earlier model."
             )
-        with _Naming(self):
+        with Naming(self):
             plan = state.plan(rows, labels, weights)
         if len(rows) > 0:
             self._watch.parameters(self)
@@ -312,7 +290,7 @@ class StreamClassifier(base.MiniBatchClassifier):
     def _advancing(self, run: Iterator[Answered]) -> Iterator[Answered]:
         """Learn block by block, as the iterator is advanced."""
         while True:
-            with self._turns.learning(self), _Naming(self):
+            with self._turns.learning(self), Naming(self):
                 self._turns.check_alone(self)
                 answered = next(run, None)
             if answered is None:
@@ -322,7 +300,7 @@ class StreamClassifier(base.MiniBatchClassifier):
     def _checked(self, rows: Sequence[Row]) -> State:
         """The state, once it is known that these rows can be voted on."""
         state = self._ready()
-        with _Naming(self):
+        with Naming(self):
             state.check(rows)
         self._watch.asking(self, rows, state.schema, state.n_rows)
         return state
@@ -344,7 +322,7 @@ class StreamClassifier(base.MiniBatchClassifier):
                 if answers is not None:
                     self._watch.plain(len(x), self.n_rows_)
                     return list(state.labels.known), answer(answers)[0]
-        with _Naming(self):
+        with Naming(self):
             row = tables.read_row(x)
         known, answers = self._ask([row], answer)
         return known, answers[0]
@@ -367,20 +345,3 @@ def _probabilities(answers: Answers) -> FloatArray:
 
 _labels = attrgetter("labels")
 _shares = attrgetter("shares")
-
-
-class _Naming:
-    """Puts a model's class in front of what is wrong with its input."""
-
-    __slots__ = ("_model",)
-
-    def __init__(self, model: StreamClassifier) -> None:
-        self._model = model
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if isinstance(error, InvalidInputError):
-            raise InvalidInputError(f"{type(self._model).__name__}: {error}") from None

@@ -18,7 +18,7 @@ from ocoboost.learners.experts.ensemble import ExpertEnsemble, StumpEnsemble
 from ocoboost.learners.experts.hypotheses import HypothesisClass
 from ocoboost.learners.experts.rates import LearningRate
 from ocoboost.learners.experts.stumps import StumpClass
-from ocoboost.stream.protocol import labels_known
+from ocoboost.stream.told import labels_known
 
 
 class Experts(LoneLearners):
