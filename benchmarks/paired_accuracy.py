@@ -6,8 +6,8 @@
 
 Prequential accuracy of `OnlineBoostClassifier(seed=...)` against the clean labels on the seven datasets, clean and with
 flipped labels. The tree before runs without a limit on memory, which is the baseline of limits, too. Every finished run
-is kept in ``benchmarks/results/paired_accuracy.jsonl`` under the checksum of its sources; ``--report`` prints the mean of
-the paired differences and its standard error.
+is kept in ``benchmarks/results/paired_accuracy.jsonl`` under the checksum of its sources; ``--report`` prints the mean
+of the paired differences and its standard error.
 """
 
 from __future__ import annotations

@@ -142,7 +142,7 @@ def test_a_saved_model_resumes_bit_identically(learner, tmp_path):
 
 
 def test_the_scikit_learn_wrapper_takes_it():
-    wrapped = ocoboost.sklearn.OnlineBoostClassifier(majority(SPLITTING))
+    wrapped = ocoboost.sklearn.OnlineBoostClassifier(majority(SPLITTING), shuffle=False)
     assert clone(wrapped).set_params(booster__n_learners=2).get_params()["booster__n_learners"] == 2
     wrapped.fit(X, Y)
     model = majority(SPLITTING, classes=["down", "level", "up"])

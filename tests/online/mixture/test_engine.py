@@ -246,7 +246,7 @@ def test_the_budget_is_shared_out():
     assert sum(n for _, n in members_of(budget=30)[0]) + 2 * N_SLOTS <= 31
     gammas = [(1.0, 12), (0.7, 12), (0.4, 12), (0.2, 12), (1.0, 1)]
     assert members_of(learner=HoeffdingTrees(), budget=50) == (gammas, [])
-    assert members_of(learner=HoeffdingTrees(), gammas=(0.5,)) == ([(0.5, 200), (1.0, 1)], [])
+    assert members_of(learner=HoeffdingTrees(), gammas=(0.5,)) == ([(0.5, 270), (1.0, 1)], [])
     assert [gamma for gamma, _ in members_of(gammas=[0.3])[0]] == [0.3] * 5 + [1.0]
     assert members_of(learner=Bins(), budget=1)[0] == [(1.0, 1), (0.7, 1), (0.4, 1), (0.2, 1), (1.0, 1)]
 
