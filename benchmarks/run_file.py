@@ -124,7 +124,9 @@ def measure_speed(path: Path, model: str, budget: int | None, repeats: int) -> d
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--budget", type=int, help="total number of weak learners; as the command line has it if not given")
+    parser.add_argument(
+        "--budget", type=int, help="total number of weak learners; as the command line has it if not given"
+    )
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--decimals", type=int, default=6, help="of each number in the file; 17 keep all digits")
     parser.add_argument("--only", default="memory,speed")
