@@ -34,7 +34,7 @@ def sklearn_wrapper(booster: Any, random_state: Any) -> Any:
     """An online booster behind ``fit`` and ``partial_fit``."""
     from ocoboost.sklearn import OnlineBoostClassifier
 
-    return OnlineBoostClassifier(booster, random_state=random_state)
+    return OnlineBoostClassifier(booster, random_state=random_state, shuffle=False)
 
 
 def packaged_rows(name: str, seed: int) -> list[tuple[dict[Any, Any], Any]]:
