@@ -1,7 +1,8 @@
-"""The classifier that needs no tuning: several boosters and a single learner on the same stream, mixed.
+"""The classifier that needs no tuning: many members on the same stream, and whoever is right decides.
 
-Every member is a cascade of Algorithm 1 that starts its games at the label and pools distributions. What each of them
-offers, and how they are mixed by how well they do, is in ``mixture``; which they are, in ``members.py``.
+Those that live as long as the stream are cascades of Algorithm 1 that start their games at the label and pool
+distributions. The others, and what is made of all their answers, are in ``mixture``; how many there are of each, in
+``members.py``.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ FIRST_SLOT = 1000  # numbers the seeds of the members of every age, after any nu
 
 
 class OnlineBoostClassifier(LearnerBooster, Accountable):
-    """Boosting on a stream with nothing to tune: several boosters side by side, mixed by how well they do.
+    """Boosting on a stream with nothing to tune: many members side by side, mixed by how well they do.
 
-    The members are boosters of Algorithm 1 (Raman & Tewari, 2022) with several learners and gammas, and one learner
-    that is not boosted; the mixture's prediction is expected to make few more mistakes than the best of them
-    (`ocoboost.online.mixture.bounds`).
+    The members are boosters of Algorithm 1 (Raman & Tewari, 2022) with several learners and gammas, one learner that is
+    not boosted, forests of every age, the nearest of the latest rows, and the last label. The mixture is expected to
+    make few more mistakes than any of them, on the whole stream and on any interval (`ocoboost.online.mixture.bounds`).
 
     Parameters
     ----------
