@@ -7,15 +7,26 @@ that hides an allocation (``a[:] = b`` does, in case they overlap) does not comp
 
 The switch for that, ``_nrt``, is Numba's own. If a version of Numba lacks it, or if the environment variable
 ``OCOBOOST_COUNT_REFERENCES`` is set to 1, kernels are compiled with counting: slower, with the same results.
+
+Numba keeps compiled kernels on disk and compiles one anew when its own file has changed, but not when a kernel that it
+calls has changed in another. Here a kernel is as new as all sources that kernels are made of.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
+import pickle
+import re
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
-from numba import config, njit, types
+from numba import config, njit
+from numba.core.caching import IndexDataCacheFile
+
+from ocoboost.parts import called_in_parts
 
 IS_COMPILED = not getattr(config, "DISABLE_JIT", 0)
 
@@ -55,32 +66,61 @@ def kernel(function: Any = None, /, **options: Any) -> Any:
     """Compile a function that makes no arrays. Options are Numba's."""
 
     def compile_it(function: Any) -> Any:
-        return _without_literals(njit(cache=True, **_OPTIONS, **options)(function))
+        compiled: Any = njit(cache=True, **_OPTIONS, **options)(function)
+        return called_in_parts(_kept(compiled), **_OPTIONS, **options) if IS_COMPILED else compiled
 
     return compile_it if function is None else compile_it(function)
 
 
-def _without_literals(compiled: Any) -> Any:
-    """Have a kernel's callers compile it for numbers, and not once more for the constant that a variable starts with.
+def kernel_sources(package: Path) -> list[Path]:
+    """The files of a package that compile kernels, and all that these import from it."""
+    files = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
+    imports = re.compile(rf"^\s*from ({package.name}[\w.]*) import (\([^)]*\)|.*)$", re.MULTILINE)
+    compiles = re.compile(rf"^from {package.name}\.compiling import|^@\w*kernel\b", re.MULTILINE)
+    waiting = [path for path, text in files.items() if compiles.search(text)]
+    found: set[Path] = set()
+    while waiting:
+        path = waiting.pop()
+        if path in files and path not in found:
+            found.add(path)
+            for module, names in imports.findall(files[path]):
+                folder = package.parent.joinpath(*module.split("."))
+                waiting.append(folder.with_suffix(".py"))
+                waiting += [folder / f"{name}.py" for name in re.findall(r"\w+", names)]
+    return sorted(found)
 
-    Numba infers the types of a loop with ``node = 0`` twice: at first ``node`` is the constant 0, later any integer.
-    Each time it would compile every kernel that is called with it.
-    """
-    if not IS_COMPILED or not hasattr(compiled, "get_call_template"):
-        return compiled
-    choose = compiled.get_call_template
-    widen: Callable[[Any], Any] = types.unliteral
 
-    def get_call_template(args: Any, kws: Any) -> Any:
-        return choose([widen(arg) for arg in args], {key: widen(arg) for key, arg in kws.items()})
+@cache
+def _stamp() -> str:
+    """What all kernels on disk must have been made of."""
+    digest = hashlib.sha256(repr(_OPTIONS).encode())
+    for path in kernel_sources(Path(__file__).parent):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
-    compiled.get_call_template = get_call_template
+
+class _Index(IndexDataCacheFile):
+    """The list of a kernel's compiled forms on disk; one that names what is no longer there is an empty one."""
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            index: dict[Any, str] = super()._load_index()  # type: ignore[no-untyped-call]
+        except (AttributeError, EOFError, ImportError, pickle.UnpicklingError):
+            return {}
+        return index
+
+
+def _kept(compiled: Any) -> Any:
+    """Have a kernel compiled anew whenever the sources of any kernel have changed."""
+    kept: Any = getattr(compiled, "_cache", None)
+    if hasattr(kept, "_cache_file") and hasattr(kept._impl, "filename_base"):  # these names are Numba's own, too
+        kept._cache_file = _Index(kept.cache_path, kept._impl.filename_base, _stamp())  # type: ignore[no-untyped-call]
     return compiled
 
 
 def allocating(function: Callable[P, R], /) -> Callable[P, R]:
     """Compile a function that makes arrays, once per call."""
-    compiled: Callable[P, R] = njit(cache=True, nogil=True)(function)
+    compiled: Callable[P, R] = _kept(njit(cache=True, nogil=True)(function))
     return compiled
 
 

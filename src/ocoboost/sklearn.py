@@ -19,6 +19,7 @@ from sklearn.utils.validation import (
 
 from ocoboost.data import hazards
 from ocoboost.online.boost import OnlineBoostClassifier as Mixture
+from ocoboost.online.mixture.judging import Suspect
 from ocoboost.stream.protocol import StreamClassifier
 
 _PREFIX = "booster__"
@@ -70,6 +71,7 @@ class OnlineBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     booster_: StreamClassifier
     classes_: Any
+    _order: Any  # of the rows that `fit` shuffled
 
     def __init__(
         self, booster: StreamClassifier | None = None, *, shuffle: bool = True, random_state: Any = None
@@ -93,9 +95,49 @@ class OnlineBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return probabilities[:, [self._places[label] for label in self.classes_.tolist()]]
 
     def predict(self, X: Any) -> Any:
-        """The most probable label."""
+        """The most probable label, or the cheapest if the booster was told what mistakes cost."""
+        check_is_fitted(self)
+        if getattr(self.booster_, "costs", None) is not None:
+            places = {label: place for place, label in enumerate(self.classes_.tolist())}
+            said = self.booster_.answer_many(self._table(X)).labels
+            return self.classes_[[places[label] for label in said]]
         probabilities = self.predict_proba(X)
         return self.classes_[np.argmax(probabilities, axis=1)]
+
+    def predict_set(self, X: Any, coverage: float = 0.9, *, allow_empty: bool = False) -> Any:
+        """Whether each of ``classes_`` is in the prediction set of a row, if the booster is the mixture.
+
+        Among the rows of a stream, about a share ``coverage`` has its label in the set; it must be one of the booster's
+        ``coverages``. Unless ``allow_empty``, an empty set is filled with the most probable label.
+        """
+        check_is_fitted(self)
+        labels = self.classes_.tolist()
+        sets = self._mixture("predict_set").predict_set_many(self._table(X), coverage, allow_empty=allow_empty)
+        return np.array([[label in inside for label in labels] for inside in sets], dtype=bool).reshape(-1, len(labels))
+
+    @property
+    def feature_importances_(self) -> Any:
+        """Each column's share in what the votes of the mixture's trees rest on; only a mixture has it."""
+        check_is_fitted(self)
+        shares = self._mixture("feature_importances_").feature_importances_
+        names = self.feature_names_in_ if self._is_frame else range(self.n_features_in_)
+        return np.array([shares.get(name, 0.0) for name in names])
+
+    @property
+    def suspects_(self) -> list[Suspect]:
+        """The rows whose given label looks wrong, worst first; rows are numbered as they were given."""
+        check_is_fitted(self)
+        found = self._mixture("suspects_").suspects_
+        n_shuffled = len(self._order)
+        return [
+            suspect._replace(row=int(self._order[suspect.row])) if suspect.row < n_shuffled else suspect
+            for suspect in found
+        ]
+
+    def _mixture(self, name: str) -> Mixture:
+        if not isinstance(self.booster_, Mixture):
+            raise AttributeError(f"{type(self.booster_).__name__} has no {name}; the mixture, booster=None, has.")
+        return self.booster_
 
     # -- parameters of the booster -------------------------------------------------------------------------------
 
@@ -155,8 +197,9 @@ class OnlineBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 hazards.warn(self, "the booster's parameters were changed, which takes effect with the next fit.")
                 self._told = template._get_params()
         self._is_frame = hasattr(X, "columns")
+        self._order = np.empty(0, dtype=np.int64) if is_first else self._order
         if is_all and self.shuffle:
-            order = np.random.default_rng(booster.seed).permutation(len(labels))
+            self._order = order = np.random.default_rng(booster.seed).permutation(len(labels))
             X, labels = _safe_indexing(X, order), [labels[row] for row in order]
             weights = None if weights is None else weights[order]
         booster.learn_many(X, labels, w=weights)

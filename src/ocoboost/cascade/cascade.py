@@ -30,6 +30,8 @@ from ocoboost.cascade.pipeline import learn_pipelined
 from ocoboost.cascade.seat import Seats
 from ocoboost.data.schema import Block, Schema, Widths
 
+_ALONE: IntArray = np.zeros(1, dtype=np.int64)  # the place of the only cascade
+
 
 class Tape(Protocol):
     """Records the votes of a cascade's learners."""
@@ -96,28 +98,22 @@ class Cascade:
             return Answers.none(len(labels))
         return self.cells.answers(rows, n_classes, np.arange(first_row, first_row + len(labels)))
 
-    def learn_row(
-        self, codes: FloatArray, label: int, weight: float, n_classes: int, row: int, version: int
-    ) -> Answers | None:
-        """``learn`` for one row, from its codes in the schema of that version; None if it has to go the long way."""
-        seats = self.seats.taken(n_classes, version)
-        if seats is None:
-            return None
-        shares: FloatArray = np.empty((1, n_classes))
-        if not seats[0].learn(codes, label, weight, row, shares[0]):
-            self.seats.finish(0, codes, label, weight, row, shares[0])
-        return Answers(projected(shares, self.cells.gamma), shares)  # type: ignore[attr-defined]
+    def learn_row(self, codes: FloatArray, label: int, weight: float, n_classes: int, row: int, version: int) -> bool:
+        """``learn`` for one row, from its codes in the schema of that version; false if it has to go the long way."""
+        is_ready = self.seats.are_ready(n_classes, version)
+        if is_ready:
+            self.seats.learn(codes, label, weight, n_classes, row, _ALONE, np.empty((1, n_classes)))
+        return is_ready
 
     def answer_row(self, codes: FloatArray, n_classes: int, n_learned: int, version: int) -> Answers | None:
-        """``answer`` for one row, likewise."""
+        """``answer`` for one row, likewise; None if it has to go the long way."""
         if not self.seats.lock.acquire(blocking=False):
             return None
         try:
-            seats = self.seats.taken(n_classes, version)
-            if seats is None:
+            if not self.seats.are_ready(n_classes, version):
                 return None
             shares: FloatArray = np.empty((1, n_classes))
-            seats[0].poll(codes, n_learned, shares[0])
+            self.seats.poll(codes, n_classes, n_learned, _ALONE, shares)
         finally:
             self.seats.lock.release()
         return Answers(projected(shares, self.cells.gamma), shares)  # type: ignore[attr-defined]

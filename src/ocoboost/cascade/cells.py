@@ -24,6 +24,7 @@ from numba.extending import overload
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade.answers import Answers
+from ocoboost.parts import PART_OPTIONS
 
 Choices = TypeVar("Choices")
 Rows = TypeVar("Rows", bound="Tiled")
@@ -159,7 +160,7 @@ def pool_cell(
 # ruff: noqa: PLW0108, an overload must be a plain function
 
 
-@overload(teach_cell, strict=False, inline="always")
+@overload(teach_cell, strict=False, inline="always", jit_options=PART_OPTIONS)
 def _choose_teach(choices: Any, rows: Any, scratch: Any, row: Any, number: Any, learner: Any, out: Any) -> Any:
     chosen = kernels_for(choices).teach
     return lambda choices, rows, scratch, row, number, learner, out: chosen(
@@ -167,7 +168,7 @@ def _choose_teach(choices: Any, rows: Any, scratch: Any, row: Any, number: Any, 
     )
 
 
-@overload(see_cell, strict=False, inline="always")
+@overload(see_cell, strict=False, inline="always", jit_options=PART_OPTIONS)
 def _choose_see(
     choices: Any, rows: Any, scratch: Any, row: Any, number: Any, learner: Any, n_classes: Any, vote: Any, spare: Any
 ) -> Any:
@@ -177,7 +178,7 @@ def _choose_see(
     )
 
 
-@overload(pool_cell, strict=False, inline="always")
+@overload(pool_cell, strict=False, inline="always", jit_options=PART_OPTIONS)
 def _choose_pool(
     choices: Any, rows: Any, scratch: Any, row: Any, number: Any, learner: Any, n_classes: Any, vote: Any, spare: Any
 ) -> Any:

@@ -18,8 +18,13 @@ from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.compiling import kernel
 from ocoboost.data.rows import Row
 from ocoboost.data.schema import Block, Schema, Widths
+from ocoboost.parts import PART_OPTIONS
 
 _KERNELS: dict[type, ModuleType] = {}
+
+# What ``scratch.remembers`` says: a row that is voted on may be learned next, so that learners may record what they
+# find out for their vote; a row that is learned was voted on with nothing learned since, so they may recall it.
+FORGET, RECORD, RECALL = range(3)
 
 
 def register_forest(forest: type, kernels: ModuleType) -> None:
@@ -32,8 +37,8 @@ def _kernels(forest: Any) -> ModuleType:
     return _KERNELS[getattr(forest, "instance_class", type(forest))]
 
 
-# Each function is what the interpreter runs; its overload, further down, is what Numba compiles. Kernels with
-# ``inline="always"`` do not accept *arguments, and an overload must return a Python function: hence the lambdas.
+# Each function is what the interpreter runs; its overload, further down, is what Numba compiles. An overload must
+# return a Python function: hence the lambdas.
 
 
 def is_full(forest: Any, learner: int, scratch: Any) -> Any:
@@ -53,19 +58,19 @@ def vote_and_learn_row(
     _kernels(forest).vote_and_learn_row(forest, learner, x, label_weights, scratch, n_classes, out)
 
 
-@overload(is_full, strict=False)
+@overload(is_full, strict=False, jit_options=PART_OPTIONS)
 def _choose_is_full(forest: Any, learner: Any, scratch: Any) -> Any:
     chosen = _kernels(forest).is_full
     return lambda forest, learner, scratch: chosen(forest, learner, scratch)
 
 
-@overload(vote_row, strict=False)
+@overload(vote_row, strict=False, jit_options=PART_OPTIONS)
 def _choose_vote_row(forest: Any, learner: Any, x: Any, scratch: Any, n_classes: Any, out: Any) -> Any:
     chosen = _kernels(forest).vote_row
     return lambda forest, learner, x, scratch, n_classes, out: chosen(forest, learner, x, scratch, n_classes, out)
 
 
-@overload(vote_and_learn_row, strict=False)
+@overload(vote_and_learn_row, strict=False, jit_options=PART_OPTIONS)
 def _choose_vote_and_learn_row(
     forest: Any, learner: Any, x: Any, label_weights: Any, scratch: Any, n_classes: Any, out: Any
 ) -> Any:

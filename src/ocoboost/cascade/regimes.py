@@ -172,7 +172,7 @@ def gradient_row(regime: int, vote: FloatArray, label: int, gamma: float, out: F
         losses.agnostic_gradient(vote, label, gamma, out)
 
 
-@kernel(error_model="numpy", inline="always")
+@kernel(error_model="numpy", forceinline=True)
 def move_row(
     playing: Playing,
     play: FloatArray,

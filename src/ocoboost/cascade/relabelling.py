@@ -25,7 +25,7 @@ from ocoboost.compiling import kernel
 from ocoboost.oco.players import PLAYERS, Game
 from ocoboost.randomness import RELABEL, uniform
 
-_inlined = kernel(error_model="numpy", inline="always")
+_inlined = kernel(error_model="numpy", forceinline=True)
 
 
 class Games(NamedTuple):

@@ -1,8 +1,10 @@
 """What goes through without an error and is probably a mistake: each is said once per model, with the fix.
 
     target        numbers of which nearly every row brings a new one would become as many classes
+    labels        two that differ only in spaces, or in how Unicode spells them, would be two classes
     text          columns that look like dates, numbers or identifiers (see ``looks``)
-    columns       a table that has none of the model's columns, as after a change of names
+    columns       rows that have none of the model's columns, as after a change of names
+    weights       a row that outweighs all others
     parameters    changed after the first row, when they no longer take effect
 
 Only the first rows are looked at, so the rest of a stream costs nothing, and the counters are bounded. Nothing here
@@ -14,17 +16,21 @@ from __future__ import annotations
 import inspect
 import numbers
 import sys
+import unicodedata
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
+
+from ocoboost.arrays import FloatArray
 from ocoboost.data.labels import Label, Labels
 from ocoboost.data.looks import Look, Texts
 from ocoboost.data.parameters import shown
 from ocoboost.data.rows import NumberRows, Row
-from ocoboost.data.schema import Schema
+from ocoboost.data.schema import Additions, Schema
 from ocoboost.errors import HazardWarning
 
 ROWS = 2000  # that are looked at
@@ -36,14 +42,15 @@ DENSE_ROWS = 200  # of a thousand classes in random order, about this many bring
 WIDE = 100  # times as many whole numbers lie between the least and the largest label: they do not count classes
 STRANGE_ROWS = 10
 LARGE = 1e300
+OUTWEIGHS = 1e6  # times the mean of the other rows
 
-TARGET, COLUMNS = "target", "columns"
+TARGET, LABELS, COLUMNS, WEIGHTS = "target", "labels", "columns", "weights"
 
 _FIXES = {
     Look.DATES: "holds text that looks like dates or times, such as {example!r}, and text is read as categories; make "
     "numbers of it first: days since a fixed date, weekday, hour",
     Look.NUMBERS: "holds numbers as text, such as {example!r}, and text is read as categories; convert it with float() "
-    "first",
+    "first, which takes a decimal point and no other signs, or leave it out if these are identifiers",
     Look.IDENTIFIERS: "holds a different text in nearly every row ({n_different} in the first {n}), such as "
     "{example!r}; if these are identifiers they say nothing about rows to come: leave the column out",
 }
@@ -60,6 +67,9 @@ class Watch:
         self._least = self._most = 0.0
         self._n_columns: int | None = None  # of every row so far; -1 if they differ
         self._n_strange = 0  # rows in succession that were asked about and have no known column
+        self._spellings: dict[str, str] | None = None  # labels that are text, by what they say
+        self._heaviest = self._rest = 0.0  # the weight of one row, and of all others
+        self._n_weighed = 0
         self._told: tuple[Any, ...] | None = None
 
     def __reduce__(self) -> tuple[type[Watch], tuple[()]]:
@@ -68,17 +78,30 @@ class Watch:
     # -- what to look at -------------------------------------------------------------------------------------------
 
     def learning(
-        self, owner: object, rows: Sequence[Row], schema: Schema, labels: Labels, new: Mapping[int, Label], n_rows: int
+        self,
+        owner: object,
+        rows: Sequence[Row],
+        weights: FloatArray,
+        schema: Schema,
+        labels: Labels,
+        new: Mapping[int, Label],
+        additions: Mapping[int, Additions],
+        n_rows: int,
     ) -> None:
-        """Look at a block that was planned and not learned yet; ``new`` has its new labels by row."""
-        if new and not labels.closed and TARGET not in self._said:
-            self._see_labels(new, n_rows)
-        if COLUMNS not in self._said and (n := _n_strange(rows, schema)) and self._is_strange(n, schema, n_rows):
-            self._found[COLUMNS] = f"{_unknown(rows, schema)}; they become new columns. {_RENAME}"
+        """Look at a block that was planned and not learned yet; what is new in it is known by row."""
+        n_columns = self._n_columns
+        if new and not labels.closed:
+            if TARGET not in self._said:
+                self._see_labels(new, n_rows)
+            if LABELS not in self._said:
+                self._see_spellings(new.values(), labels)
+        if COLUMNS not in self._said:
+            self._see_columns(rows, additions, schema, n_rows)
+        if WEIGHTS not in self._said:
+            self._see_weights(weights)
         if n_rows < ROWS:
             self._see_rows(rows, n_rows)
-        if self._found:
-            self._say(owner)
+        self._say(owner, n_columns)
 
     def plain(self, n_columns: int, n_rows: int) -> None:
         """Look at a row of numbers that has every known column, and no other."""
@@ -96,8 +119,8 @@ class Watch:
             return
         self._n_strange += n_strange
         if self._is_strange(self._n_strange, schema, n_rows):
-            self._found[COLUMNS] = f"{_unknown(rows, schema)}; they count as missing. {_RENAME}"
-            self._say(owner)
+            self._found[COLUMNS] = f"{_unknown(_first_names(rows), schema.kinds)}; they count as missing. {_RENAME}"
+            self._say(owner, self._n_columns)
 
     def parameters(self, owner: object) -> None:
         """Note what a model was told, or look whether that has changed since."""
@@ -134,6 +157,49 @@ class Watch:
             return False
         return n_rows >= DENSE_ROWS or self._most - self._least > WIDE * n_rows
 
+    def _see_spellings(self, new: Iterable[Label], labels: Labels) -> None:
+        if self._spellings is None:
+            self._spellings = {_said_by(label): label for label in labels.known if isinstance(label, str)}
+        for label in new:
+            if not isinstance(label, str):
+                continue
+            other = self._spellings.setdefault(_said_by(label), label)
+            if other != label:
+                self._found[LABELS] = (
+                    f"y: the labels {other!a} and {label!a} differ only in spaces or in how Unicode spells "
+                    "them, and are two classes; clean the labels first."
+                )
+                return
+
+    def _see_columns(
+        self, rows: Sequence[Row], additions: Mapping[int, Additions], schema: Schema, n_rows: int
+    ) -> None:
+        if (n := _n_strange(rows, schema)) and self._is_strange(n, schema, n_rows):
+            self._found[COLUMNS] = f"{_unknown(_first_names(rows), schema.kinds)}; they become new columns. {_RENAME}"
+            return
+        known = dict(schema.kinds)
+        for row in sorted(additions):  # columns may also change within a block
+            if known and rows[row] and known.keys().isdisjoint(rows[row]):
+                is_dense = self._n_columns in (None, len(known)) and all(len(x) == len(known) for x in rows[:row])
+                if is_dense and n_rows + row >= STRANGE_ROWS:
+                    self._found[COLUMNS] = f"{_unknown(rows[row], known)}; they become new columns. {_RENAME}"
+                return
+            known.update(additions[row].kinds)
+
+    def _see_weights(self, weights: FloatArray) -> None:
+        heavy = int(weights.argmax())
+        with np.errstate(over="ignore"):
+            rest = float(weights[:heavy].sum() + weights[heavy + 1 :].sum()) + self._rest
+        least, heaviest = sorted((self._heaviest, float(weights[heavy])))
+        rest, n_others = rest + least, self._n_weighed + len(weights) - 1
+        if n_others and 0.0 < rest < heaviest / OUTWEIGHS * n_others:
+            self._found[WEIGHTS] = (
+                f"w: a row has the weight {heaviest:g}, and the mean of the others is {rest / n_others:g}: beside it "
+                "they count for next to nothing; clip the weights."
+            )
+        else:  # a call that is refused must not count
+            self._heaviest, self._rest, self._n_weighed = heaviest, rest, n_others + 1
+
     def _see_rows(self, rows: Sequence[Row], n_rows: int) -> None:
         if isinstance(rows, NumberRows):
             self._see_width(len(rows.names))
@@ -166,11 +232,17 @@ class Watch:
         is_dense = n_rows >= STRANGE_ROWS and self._n_columns == len(schema.kinds)
         return is_dense or n_strange >= STRANGE_ROWS
 
-    def _say(self, owner: object) -> None:
-        for hazard, message in list(self._found.items()):
-            warn(owner, message)  # raises if warnings are errors: then it is said again next time
+    def _say(self, owner: object, n_columns: int | None) -> None:
+        """Say what was found; ``n_columns`` is what was known of them before."""
+        for hazard in list(self._found):
+            try:
+                warn(owner, self._found.pop(hazard))
+            except HazardWarning:  # the call is refused: the next one is looked at as if it had not been
+                self._found.clear()
+                self._n_columns = n_columns
+                self._texts = {name: texts for name, texts in self._texts.items() if not texts.is_judged}
+                raise
             self._said.add(hazard)
-            del self._found[hazard]
 
 
 _RENAME = "Give the columns the names they were learned under."
@@ -192,9 +264,17 @@ def _n_strange(rows: Sequence[Row], schema: Schema) -> int:
     return n_strange
 
 
-def _unknown(rows: Sequence[Row], schema: Schema) -> str:
-    names = rows.names if isinstance(rows, NumberRows) else next(row for row in rows if row)
-    return f"X: none of its columns ({_listed(names)}) is among those that were learned ({_listed(schema.kinds)})"
+def _first_names(rows: Sequence[Row]) -> Iterable[Hashable]:
+    return rows.names if isinstance(rows, NumberRows) else next(row for row in rows if row)
+
+
+def _unknown(names: Iterable[Hashable], known: Iterable[Hashable]) -> str:
+    return f"X: none of its columns ({_listed(names)}) is among those that were learned ({_listed(known)})"
+
+
+def _said_by(label: str) -> str:
+    """What a label says, whatever spaces are around its words and however its letters are encoded."""
+    return " ".join(unicodedata.normalize("NFC", label).split())
 
 
 def _listed(names: Iterable[Hashable], most: int = 5) -> str:

@@ -29,6 +29,10 @@ _DATE = "|".join(
 )
 _WHEN = re.compile(rf"(?:(?:{_DATE})(?:[ T,]+{_TIME})?|{_TIME})", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?(?:\d+(\.\d*)?|(\.\d+))(?:e[+-]?\d+)?", re.IGNORECASE)
+# As people write them and float() does not: 1,234.5 and 1.234,5 and 0,25, with a sign of money or per cent.
+_MONEY = "[$€£¥₹]?"
+_GROUPED = r"\d{1,3}(?:[,.'\u00a0\u202f]\d{3})+(?:[.,]\d+)?"
+_WRITTEN = re.compile(rf"[+-]?{_MONEY} ?[+-]?(?:{_GROUPED}|\d+(?:[.,]\d+)?) ?{_MONEY}%?")
 
 
 class Look(Enum):
@@ -61,6 +65,9 @@ class Texts:
             elif number := _NUMBER.fullmatch(text.strip()):
                 self._n_numbers += 1
                 self._n_fractions += any(number.groups())
+            elif _WRITTEN.fullmatch(text.strip()):
+                self._n_numbers += 1
+                self._n_fractions += 1  # or a sign that codes do not have
         if self.n not in (FEW, SOME, MANY):
             return None
         self.example = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
@@ -71,11 +78,15 @@ class Texts:
         look = None
         if self.n <= SOME and self._n_dates >= NEARLY_ALL * self.n:
             look = Look.DATES
-        elif self.n == SOME and self._n_numbers == self.n and self._n_fractions and self.n_different > FEWEST_NUMBERS:
-            look = Look.NUMBERS  # whole ones may be codes that are meant as categories
+        elif self.n == SOME and self._n_numbers == self.n and self._are_measured():
+            look = Look.NUMBERS
         elif self.n_different == self.n == SOME or (self.n == MANY and self.n_different >= DISTINCT * MANY):
             look = Look.IDENTIFIERS
         if look is not None or self.n == MANY or (self.n == SOME and self.n_different < NEARLY_ALL * SOME):
             self.is_judged = True
             self._hashes = set()
         return look
+
+    def _are_measured(self) -> bool:
+        """Whether numbers mean what they say: whole ones that come again may be codes, and so may a handful."""
+        return self.n_different > FEWEST_NUMBERS and (self._n_fractions > 0 or self.n_different == self.n)

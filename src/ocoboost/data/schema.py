@@ -69,6 +69,13 @@ class Block:
             block.__dict__["codes"] = schema.encode(rows, labels, weights)
         return block
 
+    @classmethod
+    def of_codes(cls, codes: FloatArray, schema: Schema) -> Block:
+        """Rows that were encoded before; columns that the schema has got since are missing in them."""
+        block = cls(range(len(codes)), schema)  # type: ignore[arg-type]
+        block.__dict__["codes"] = codes
+        return block
+
 
 class Column(NamedTuple):
     """A column of the matrix: one of the caller's, or the share of a group of labels among rows with its text."""

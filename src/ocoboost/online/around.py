@@ -10,6 +10,7 @@ from ocoboost.cascade.answers import Answers
 from ocoboost.cascade.cascade import Cascade
 from ocoboost.data.labels import Labels
 from ocoboost.data.parameters import check_parameters, invalid
+from ocoboost.data.rows import Row
 from ocoboost.data.schema import Block, Schema, Widths
 from ocoboost.online.boost import OnlineBoostClassifier
 from ocoboost.online.booster import LearnerBooster
@@ -41,9 +42,7 @@ class EngineAround:
     def answer(self, block: Block, n_classes: int, n_learned: int) -> Answers:
         return self.engine.answer(block, n_classes, n_learned)
 
-    def learn_row(
-        self, codes: FloatArray, label: int, weight: float, n_classes: int, row: int, version: int
-    ) -> Answers | None:
+    def learn_row(self, codes: FloatArray, label: int, weight: float, n_classes: int, row: int, version: int) -> bool:
         return self.engine.learn_row(codes, label, weight, n_classes, row, version)
 
     def answer_row(self, codes: FloatArray, n_classes: int, n_learned: int, version: int) -> Answers | None:
@@ -85,6 +84,16 @@ class BoosterAround(LearnerBooster):
             raise invalid(self, "booster", "be an online booster or None", booster, "see ocoboost.registry")
         changed = {"seed": seed} if self.classes is None else {"seed": seed, "classes": self.classes}
         return booster.clone(changed)
+
+    def _answers(self, x: dict[Any, Any], row: Row) -> tuple[State, Answers]:
+        """The state, and the answers to one row, by the short way if it may take that; for whoever has the turn."""
+        if self._state is not None:
+            codes = self._state.schema.plain_row(x)
+            answers = None if codes is None else self._state.answer_row(codes)
+            if answers is not None:
+                return self._state, answers
+        state = self._checked([row])
+        return state, state.answer([row])
 
     def _checked_labels(self) -> Labels:
         check_parameters(self, self.ranges)

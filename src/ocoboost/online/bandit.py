@@ -1,7 +1,8 @@
 """Boosting under bandit feedback: all that is seen of a label is whether the one that was played is right.
 
 Clicks, accepted recommendations, cases that were checked: the paper leaves this open. Any online booster learns here,
-from the rows whose label was revealed, weighted so that they stand for all (``acting.py``).
+from the rows whose label was revealed, weighted so that they stand for all (``acting.py``). Two of them learn from an
+estimate of every row's label instead (``cascade/estimated.py``).
 """
 
 from __future__ import annotations
@@ -11,9 +12,15 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ocoboost.cascade.ada_bandit import AdaBandit
+from ocoboost.cascade.cells import Cells
+from ocoboost.cascade.estimated import heard
+from ocoboost.cascade.mbbm import MBBM
+from ocoboost.cascade.olm import OLM
+from ocoboost.cascade.opt_bandit import OptBandit
 from ocoboost.data import tables
 from ocoboost.data.labels import Label
-from ocoboost.data.parameters import AnyOf, Between, Count, OneOf, Range
+from ocoboost.data.parameters import AnyOf, Between, Count, OneOf, Range, invalid
 from ocoboost.data.rows import Row
 from ocoboost.errors import InvalidInputError
 from ocoboost.online.acting import Acting, Issued
@@ -58,9 +65,13 @@ class OnlineBanditBoostClassifier(BoosterAround):
         min(1, (k / t)^(1/3)) at play t, whose cost and benefit are both of the order k^(1/3) T^(2/3).
     propose
         What is played otherwise: the booster's "mode", or a "sample" from its D, which is what the theorem is about.
+    learn_from
+        "revealed" learns the rows whose label was revealed, weighted. "estimate", for `OnlineMBBMClassifier` and
+        `AdaBoostOLMClassifier`, teaches every row an unbiased estimate of its label: OptBandit and AdaBandit of Zhang,
+        Jung & Tewari (2019).
     most_weight
-        The largest weight of a row, at least 1. None learns a revealed row with 1 / its probability, which is unbiased;
-        a limit has less variance and no theorem.
+        The largest weight of a revealed row, at least 1. None is 1 / the probability of the play, which is unbiased; a
+        limit has less variance and no theorem.
     ledger_size
         How many keyed plays are kept while they wait for their feedback.
     seed
@@ -86,6 +97,7 @@ class OnlineBanditBoostClassifier(BoosterAround):
     ranges: ClassVar[Mapping[str, Range]] = {
         "exploration": AnyOf(OneOf(None), Between(0.0, 1.0, closed="right"), hint="None is a schedule"),
         "propose": OneOf("mode", "sample"),
+        "learn_from": OneOf("revealed", "estimate"),
         "most_weight": AnyOf(OneOf(None), Between(1.0, np.inf, closed="left"), hint="None is unbiased"),
         "ledger_size": Count(1),
         "seed": StreamClassifier.shared_ranges["seed"],
@@ -98,6 +110,7 @@ class OnlineBanditBoostClassifier(BoosterAround):
         classes: Sequence[Any] | None = None,
         exploration: float | None = None,
         propose: str = "mode",
+        learn_from: str = "revealed",
         most_weight: float | None = None,
         ledger_size: int = 10_000,
         seed: int | None = None,
@@ -107,6 +120,7 @@ class OnlineBanditBoostClassifier(BoosterAround):
         self.classes = classes
         self.exploration = exploration
         self.propose = propose
+        self.learn_from = learn_from
         self.most_weight = most_weight
         self.ledger_size = ledger_size
         self.seed = seed
@@ -126,7 +140,7 @@ class OnlineBanditBoostClassifier(BoosterAround):
             row = tables.read_row(x)
         with self._turns.learning(self):
             self._turns.check_alone(self)
-            state = self._checked([row])
+            state, answers = self._answers(x, row)
             acting = self._acting(state)
             if len(state.labels) < 2:
                 raise InvalidInputError(
@@ -136,7 +150,6 @@ class OnlineBanditBoostClassifier(BoosterAround):
             if key is not None:
                 with self._naming():
                     acting.ledger.check_new(key)
-            answers = state.answer([row])
             chances = acting.chances(answers)
             label = acting.play(chances, state.seed)
             if key is not None:
@@ -165,10 +178,12 @@ class OnlineBanditBoostClassifier(BoosterAround):
             state = self._ready()
             issued = self._issued(state, x, label, probability, key)
         self._state = state
-        if is_right:
+        if self.learn_from == "estimate":
+            self._learn_estimate(issued, bool(is_right))
+        elif is_right:
             weight = 1.0 / issued.probability
             weight = weight if self.most_weight is None else min(weight, float(self.most_weight))
-            self._learn([issued.row], [state.labels.known[issued.label]], np.array([weight]), answering=False)
+            self.learn_one(dict(issued.row), state.labels.known[issued.label], w=weight)
         acting = self._acting(state)
         if key is not None:
             acting.ledger.settle(key)
@@ -214,9 +229,41 @@ class OnlineBanditBoostClassifier(BoosterAround):
 
     def _begin(self) -> State:
         state = self._inner_state()
+        if self.learn_from == "estimate":
+            (cascade,) = state.engine.cascades[:1]
+            cascade.cells = self._estimating(cascade.cells)
         exploration = None if self.exploration is None else float(self.exploration)
         state.engine = Acting(state.engine, exploration, self.propose == "mode", int(self.ledger_size))
         return state
+
+    def _estimating(self, cells: Cells[Any, Any]) -> OptBandit | AdaBandit:
+        """The booster's cells as they learn from estimates."""
+        if isinstance(cells, MBBM) and not cells.deviations:
+            return OptBandit(**cells.settings())
+        if isinstance(cells, OLM) and not cells.deviations:
+            return AdaBandit(**cells.settings())
+        must = "be OnlineMBBMClassifier or AdaBoostOLMClassifier with mode None"
+        raise invalid(self, "booster", must, self.booster, 'learn_from="revealed" takes any booster')
+
+    def _learn_estimate(self, issued: Issued, is_right: bool) -> None:
+        """Teach a row what a play says about its label.
+
+        The pivot is the booster's answer now: what it said when it played, unless it has learned meanwhile.
+        """
+        row, chance = issued.row, issued.probability
+        with self._turns.learning(self):
+            self._turns.check_alone(self)
+            state, answers = self._answers(dict(row), row)
+            cells = state.engine.cascades[0].cells
+            assert isinstance(cells, OptBandit | AdaBandit)
+            cells.heard = heard(issued.label, chance, int(answers.labels[0]), is_right, len(state.labels))
+            try:
+                # The weight is for the statistics of texts: they count revealed labels.
+                labels, weights = [state.labels.known[issued.label]], np.array([1.0 / chance if is_right else 0.0])
+                state, plan = self._plan([row], labels, weights)
+                list(state.learn([row], labels, weights, plan, answering=False))
+            finally:
+                cells.heard = None
 
     @staticmethod
     def _acting(state: State) -> Acting:

@@ -13,28 +13,38 @@ from typing import Any, ClassVar
 from ocoboost.cascade.cascade import Cascade
 from ocoboost.cascade.regimes import AGNOSTIC, SMALLEST_GAMMA, Regime
 from ocoboost.cascade.relabelling import Relabelling
+from ocoboost.data.costs import read_class_weight, read_costs
 from ocoboost.data.labels import Labels
 from ocoboost.data.parameters import Count, Range, invalid
 from ocoboost.learners.alone import plain_cells
 from ocoboost.learners.trees import DEFAULT_SIZE, MAX_SIZE, NativeTrees
 from ocoboost.online.accounting import Accountable
 from ocoboost.online.booster import GAMMA, LearnerBooster
+from ocoboost.online.insight import Insightful
 from ocoboost.online.members import Choice, Choices, choose
 from ocoboost.online.mixture import standing
 from ocoboost.online.mixture.ages import AGES, N_SLOTS, Ages, slots_for
 from ocoboost.online.mixture.blend import n_bytes_of
+from ocoboost.online.mixture.class_weights import ClassWeights
 from ocoboost.online.mixture.drift import Drift, drift_of
-from ocoboost.online.mixture.engine import Member, Mixture, left_for_members
+from ocoboost.online.mixture.engine import Member, Mixture
+from ocoboost.online.mixture.keyed import Keyed
 from ocoboost.online.mixture.neighbours import WINDOWS, Neighbours
+from ocoboost.online.mixture.sets import PredictionSets
+from ocoboost.online.mixture.suspects import N_SUSPECTS, Suspects
+from ocoboost.online.saying import Saying, check_coverages
 from ocoboost.randomness import member_seed
-from ocoboost.stream.state import SHARE_OF_LEARNERS, State
+from ocoboost.stream.state import SHARE_OF_LEARNERS, SHARE_OF_LEDGER, State, left_for_members
 from ocoboost.stream.told import n_threads
+from ocoboost.theory.classes import Searchable
+from ocoboost.theory.meters import Account
 
 AUTO = "auto"
+MOST_SUSPECTS = 100_000
 FIRST_SLOT = 1000  # numbers the seeds of the members of every age, after any number of others
 
 
-class OnlineBoostClassifier(LearnerBooster, Accountable):
+class OnlineBoostClassifier(Saying, LearnerBooster, Accountable, Insightful):
     """Boosting on a stream with nothing to tune: many members side by side, mixed by how well they do.
 
     The members are boosters of Algorithm 1 (Raman & Tewari, 2022) with several learners and gammas, one learner that is
@@ -55,6 +65,20 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         Memory for all that the model holds, in MiB; None for no limit. A Mondrian tree gets six times the share of a
         Hoeffding tree, which grows more slowly. A tree that has used its share up grows no more, and goes on learning
         in the nodes it has. River's and scikit-learn's learners are not limited.
+    n_suspects
+        How many rows `suspects_` keeps, at most; fewer where memory is short, none with 0.
+    class_weight
+        None, "balanced", or {label: weight}. Rows with a label weigh more or less than others; "balanced" lets all
+        labels weigh the same, whatever their shares so far. Probabilities are then those of the reweighted stream.
+    costs
+        What mistakes cost, as {true label: {predicted label: cost}} or as a matrix in the order of `classes`; what is
+        not told costs 1, and a right label 0. `predict_one` then is the label with the least expected cost under the
+        probabilities, which stay as they are.
+    coverages
+        The levels of the prediction sets: of the rows, about this share has its label in the set.
+    ledger_size
+        How many predictions with a key are kept while they wait for their labels. They take at most a 32nd of
+        `max_size`.
     classes
         All labels, if known. If None the label set grows: a row's game is over the labels seen up to and including it.
     n_jobs
@@ -81,6 +105,8 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         **{name: LearnerBooster.ranges[name] for name in ("n_jobs", "seed")},
         "budget": Count(1),
         "max_size": MAX_SIZE,
+        "n_suspects": Count(0, below=MOST_SUSPECTS + 1),
+        "ledger_size": Count(1, below=2**31),
     }
 
     def __init__(
@@ -90,6 +116,11 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         gammas: Sequence[float] | None = None,
         budget: int = 270,
         max_size: float | None = DEFAULT_SIZE,
+        n_suspects: int = N_SUSPECTS,
+        class_weight: str | Mapping[Any, float] | None = None,
+        costs: Mapping[Any, Mapping[Any, float]] | Sequence[Sequence[float]] | None = None,
+        coverages: Sequence[float] = (0.8, 0.9, 0.95),
+        ledger_size: int = 10_000,
         classes: Sequence[Any] | None = None,
         n_jobs: int = 1,
         seed: int | None = None,
@@ -99,6 +130,11 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         self.gammas = gammas
         self.budget = budget
         self.max_size = max_size
+        self.n_suspects = n_suspects
+        self.class_weight = class_weight
+        self.costs = costs
+        self.coverages = coverages
+        self.ledger_size = ledger_size
         self.classes = classes
         self.n_jobs = n_jobs
         self.seed = seed
@@ -106,16 +142,12 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
     @property
     def member_weights_(self) -> dict[str, float]:
         """How much each member of the mixture counts at present, by name."""
-        mixture = self._ready().engine
-        assert isinstance(mixture, Mixture)
-        return standing.member_weights(mixture)
+        return standing.member_weights(self._mixture())
 
     @property
     def member_groups_(self) -> dict[str, str]:
         """What each member of the mixture is: long-lived, of an age, neighbours, or the last label."""
-        mixture = self._ready().engine
-        assert isinstance(mixture, Mixture)
-        return standing.member_groups(mixture)
+        return standing.member_groups(self._mixture())
 
     @property
     def drift_(self) -> Drift:
@@ -123,16 +155,17 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
 
         With a `learner` of one's own, or a `budget` below 30, there are none, and no change is ever noticed.
         """
-        mixture = self._ready().engine
-        assert isinstance(mixture, Mixture)
-        return drift_of(mixture.watch)
+        return drift_of(self._mixture().watch)
 
     @property
     def voters_(self) -> dict[str, float]:
         """How much each voter is trusted before anything is known, by name: blends of the members, then these."""
-        mixture = self._ready().engine
-        assert isinstance(mixture, Mixture)
-        return standing.voters(mixture)
+        return standing.voters(self._mixture())
+
+    def account(self, hypotheses: Searchable | None = None, *, most_rows: int | None = None) -> Account:
+        if self.class_weight is not None:
+            raise invalid(self, "class_weight", "be None for an account", self.class_weight, "it is of rows as given")
+        return super().account(hypotheses, most_rows=most_rows)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
@@ -156,6 +189,9 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
                 raise invalid(self, "gammas", must, self.gammas) from None
             if not gammas or not all(gamma in GAMMA for gamma in gammas):
                 raise invalid(self, "gammas", must, self.gammas, GAMMA.hint)
+        check_coverages(self)
+        read_costs(self)
+        read_class_weight(self)
         return labels
 
     def _begin(self) -> State:
@@ -171,8 +207,25 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
             for number, choice in enumerate(choices.long_lived)
         ]
         ages = [self._ages(young, seed, FIRST_SLOT + kind * N_SLOTS) for kind, young in enumerate(choices.young)]
-        mixture = Mixture(members, ages, self._neighbours(choices), n_jobs if spreads else 1)
-        return State(mixture, labels, seed).limited(max_size)
+        mixture = Mixture(
+            members,
+            ages,
+            self._neighbours(choices),
+            n_jobs if spreads else 1,
+            self._suspects(choices, bool(ages)),
+            prediction_sets=PredictionSets([float(level) for level in self.coverages], len(labels)),
+            keyed=Keyed(int(self.ledger_size), None if max_size is None else SHARE_OF_LEDGER * max_size * 2**20),
+            class_weights=self._class_weights(members, labels),
+        )
+        state = State(mixture, labels, seed, costs=read_costs(self), ledger_share=SHARE_OF_LEDGER)
+        return state.limited(max_size)
+
+    def _class_weights(self, members: Sequence[Member], labels: Labels) -> ClassWeights:
+        for member in members:
+            if self.class_weight is not None and not member.cascade.ensemble.takes_weights:
+                hint = f"{member.cascade.ensemble.name} takes no weights"
+                raise invalid(self, "class_weight", "be None for such a learner", self.class_weight, hint)
+        return ClassWeights(labels, read_class_weight(self))
 
     def _choices(self, gammas: list[float] | None, max_size: float | None) -> Choices:
         """The members; what the mixture's own weights take is not theirs."""
@@ -182,6 +235,7 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
         n_long, n_ages = len(choices.long_lived) + 1, len(AGES) * len(choices.young)
         n_windows = 0 if self._named_learner() is not None else len(WINDOWS)
         own_bytes = n_bytes_of(n_long, n_long + n_ages + n_windows + 1, n_ages, len(AGES) if n_ages else 0)
+        own_bytes += PredictionSets([float(level) for level in self.coverages]).n_bytes
         left = left_for_members(max_size * 2**20, own_bytes) / 2**20
         return choose(self._named_learner(), gammas, int(self.budget), left)
 
@@ -190,6 +244,11 @@ class OnlineBoostClassifier(LearnerBooster, Accountable):
             return None
         size = choices.neighbours_size
         return Neighbours(None if size is None else SHARE_OF_LEARNERS * size * 2**20)
+
+    def _suspects(self, choices: Choices, is_judged: bool) -> Suspects:
+        size = choices.suspects_size
+        max_bytes = None if size is None else SHARE_OF_LEARNERS * size * 2**20
+        return Suspects(int(self.n_suspects), max_bytes, is_judged=is_judged)
 
     def _ages(self, choices: Sequence[Choice], seed: int, first_seed: int) -> Ages:
         def make(number: int, seed: int) -> Cascade:

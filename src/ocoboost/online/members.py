@@ -21,7 +21,8 @@ from ocoboost.online.mixture.ages import MOST_ORDER, N_SLOTS, ORDERS
 # Trees of a forest of one age for every learner of the budget, at least one: Mondrian and Hoeffding trees.
 YOUNG_SHARES = (1 / 50, 1 / 100)
 LEAST_BUDGET = 30  # with fewer learners there are no members of every age
-SHARE_OF_NEIGHBOURS = 1 / 32  # of the learners' memory
+SHARE_OF_NEIGHBOURS = 1 / 64  # of the learners' memory
+SHARE_OF_SUSPECTS = 1 / 64
 
 # The paper's grid, thinned: neighbouring gammas do equally well when games start at the label.
 GAMMAS = (1.0, 0.7, 0.4, 0.2)
@@ -81,6 +82,7 @@ class Choices(NamedTuple):
     long_lived: list[Choice]
     young: list[list[Choice]]  # by kind, one for every slot of ``ages``; none for a named learner or a small budget
     neighbours_size: float | None  # MiB
+    suspects_size: float | None
 
 
 def choose(learner: Any, gammas: Sequence[float] | None, budget: int, max_size: float | None) -> Choices:
@@ -105,17 +107,18 @@ def choose(learner: Any, gammas: Sequence[float] | None, budget: int, max_size: 
     choices = [Choice(tree, gamma, n_learners) for tree, gamma in pairs]
     choices.append(Choice(HoeffdingTrees() if learner is None else learner, 1.0, 1, is_boosted=False))
     if max_size is None or not all(isinstance(choice.learner, NativeTrees) for choice in choices):
-        return Choices(choices, young, None)
+        return Choices(choices, young, None, None)
     neighbours_size = max_size * SHARE_OF_NEIGHBOURS if learner is None else 0.0
     appetites = [choice.n_learners * appetite(choice.learner, choice.gamma) for choice in choices]
     ages = [[young_appetite(choice, order) for choice, order in zip(kind, ORDERS, strict=True)] for kind in young]
-    unit = (max_size - neighbours_size) / (sum(appetites) + sum(map(sum, ages)))
+    suspects_size = max_size * SHARE_OF_SUSPECTS
+    unit = (max_size - neighbours_size - suspects_size) / (sum(appetites) + sum(map(sum, ages)))
 
     def limited(chosen: list[Choice], wanted: list[float]) -> list[Choice]:
         return [choice._replace(max_size=unit * share) for choice, share in zip(chosen, wanted, strict=True)]
 
     limited_ages = [limited(kind, wanted) for kind, wanted in zip(young, ages, strict=True)]
-    return Choices(limited(choices, appetites), limited_ages, neighbours_size)
+    return Choices(limited(choices, appetites), limited_ages, neighbours_size, suspects_size)
 
 
 def young_appetite(choice: Choice, order: int) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from ocoboost import registry
@@ -137,6 +138,10 @@ def _describe(classifier: Any) -> dict[str, Any]:
     for key in ("classes", "nominal_attributes", "gammas"):
         if parameters.get(key) is not None:
             parameters[key] = list(parameters[key])  # arrays and series too
+    if "coverages" in parameters:
+        parameters["coverages"] = tuple(parameters["coverages"])
+    if parameters.get("costs") is not None and not isinstance(parameters["costs"], Mapping):
+        parameters["costs"] = [list(row) for row in parameters["costs"]]
     return {"class": name, "parameters": parameters}
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import sys
+from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
 from ocoboost.errors import InvalidInputError
 
 Entry = TypeVar("Entry")
+PLACE_BYTES = 200  # of a key in the dict, and of the objects around an entry
 
 
 class Ledger(Generic[Entry]):
@@ -22,10 +24,15 @@ class Ledger(Generic[Entry]):
     ('B', 1)
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(
+        self, most: int, most_bytes: float | None = None, size_of: Callable[[Entry], int] = sys.getsizeof
+    ) -> None:
         self.most = most
+        self.most_bytes = most_bytes
         self.entries: dict[Hashable, Entry | None] = {}
         self.n_dropped = 0  # before an answer came
+        self.n_bytes = 0
+        self._size_of = size_of
 
     def __len__(self) -> int:
         """The number of entries that wait for an answer."""
@@ -33,22 +40,30 @@ class Ledger(Generic[Entry]):
 
     def check_new(self, key: Hashable) -> None:
         """Raise if the key cannot be issued."""
-        try:
-            is_there = key in self.entries
-        except TypeError:
-            raise InvalidInputError(f"key: {key!r} cannot be a key; give something hashable.") from None
+        is_there = self.has(key)
         if key is None or is_there:
             reason = "it was issued before" if is_there else "it stands for no key"
             raise InvalidInputError(
                 f"key: {key!r} cannot be issued, because {reason}; give every row a key of its own."
             )
 
+    def has(self, key: Hashable) -> bool:
+        """Whether there is an entry, waiting or answered; raises for what cannot be a key."""
+        try:
+            return key in self.entries
+        except TypeError:
+            raise InvalidInputError(f"key: {key!r} cannot be a key; give something hashable.") from None
+
     def issue(self, key: Hashable, entry: Entry) -> None:
-        """Keep an entry, dropping the oldest one if there are too many."""
+        """Keep an entry, dropping the oldest ones if there are too many."""
         self.check_new(key)
         self.entries[key] = entry
-        if len(self.entries) > self.most:
-            self.n_dropped += self.entries.pop(next(iter(self.entries))) is not None
+        self.n_bytes += self._size(key, entry)
+        while len(self.entries) > self.most or (self.most_bytes is not None and self.n_bytes > self.most_bytes):
+            oldest = next(iter(self.entries))
+            dropped = self.entries.pop(oldest)
+            self.n_bytes -= self._size(oldest, dropped)
+            self.n_dropped += dropped is not None
 
     def entry(self, key: Hashable) -> Entry:
         """The entry that waits under a key; raises if there is none."""
@@ -64,8 +79,12 @@ class Ledger(Generic[Entry]):
 
     def settle(self, key: Hashable) -> None:
         """Note that the answer has come."""
-        self.entry(key)
+        self.n_bytes -= self._size(key, self.entry(key))
         self.entries[key] = None
+        self.n_bytes += self._size(key, None)
+
+    def _size(self, key: Hashable, entry: Entry | None) -> int:
+        return PLACE_BYTES + sys.getsizeof(key) + (0 if entry is None else self._size_of(entry))
 
     def state(self) -> dict[str, Any]:
         """Everything, with entries that are named tuples as tuples."""

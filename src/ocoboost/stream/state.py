@@ -13,10 +13,12 @@ from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.cascade.answers import Answers
+from ocoboost.cascade.answers import Answers, in_sets
 from ocoboost.cascade.cascade import Cascade
+from ocoboost.data.costs import Costs
 from ocoboost.data.labels import Label, Labels
 from ocoboost.data.rows import Row
 from ocoboost.data.schema import Additions, Block, Schema, Widths
@@ -26,8 +28,18 @@ from ocoboost.errors import InvalidInputError, WeakLearnerError
 # Longer blocks are cut too: every member of a mixture holds its votes on a block until the next has voted.
 MOST_ROWS = 4096
 MOST_VOTES = 2**18  # rows times classes
-SHARE_OF_LEARNERS = 0.875  # of a model's memory; the rest is for names, categories, labels and statistics
+SHARE_OF_LEARNERS = 0.875  # of a model's memory; what all of these leave is for names, categories and labels
 SHARE_OF_TABLES = 0.0625  # for the statistics of texts
+SHARE_OF_LEDGER = 0.03125  # for what was said under a key
+
+
+def left_for_members(max_bytes: float, own_bytes: int) -> float:
+    """The limit that members divide among them, where the mixture's own weights take so much of the learners' share.
+
+    >>> left_for_members(100_000.0, 14_000)
+    84000.0
+    """
+    return max(max_bytes - own_bytes / SHARE_OF_LEARNERS, 1e-6 * max_bytes)  # never 0: what is missing can be told
 
 
 class Engine(Protocol):
@@ -59,13 +71,11 @@ class Engine(Protocol):
     def least_size(self, widths: Widths, n_classes: int, max_bytes: float) -> float:
         """The least limit on the whole model that leaves its parts enough to work, if they divide it as they do now."""
 
-    def learn_row(
-        self, codes: FloatArray, label: int, weight: float, n_classes: int, row: int, version: int
-    ) -> Answers | None:
-        """``learn`` for one row, from its codes in the schema of that version; None if it has to go the long way."""
+    def learn_row(self, codes: FloatArray, label: int, weight: float, n_classes: int, row: int, version: int) -> bool:
+        """``learn`` for one row, from its codes in the schema of that version; false if it has to go the long way."""
 
     def answer_row(self, codes: FloatArray, n_classes: int, n_learned: int, version: int) -> Answers | None:
-        """``answer`` for one row, likewise."""
+        """``answer`` for one row, likewise; None if it has to go the long way."""
 
     def settings(self) -> list[dict[str, Any]]:
         """What every cascade was told; engines with equal settings learn alike."""
@@ -112,6 +122,11 @@ class Answered(NamedTuple):
     distributions: FloatArray  # (rows, classes)
     vote_shares: FloatArray  # (rows, classes)
     probabilities: FloatArray  # (rows, classes) the distributions, unless a mixture has better ones
+    thresholds: FloatArray  # (rows, levels) of the prediction sets: see ``in_sets``; no levels if there are no sets
+
+    def in_sets(self, number: int, *, allow_empty: bool = False) -> NDArray[np.bool_]:
+        """Which labels are in the prediction sets of the level with that number; (rows, classes)."""
+        return in_sets(self.probabilities, self.thresholds[:, number], allow_empty=allow_empty)
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -129,6 +144,8 @@ class State:
     n_rows: int = 0
     broken: str = ""  # why no more may be learned
     max_bytes: float | None = None  # the most that all of it may take
+    costs: Costs | None = None  # of mistakes, if they are not all alike
+    ledger_share: float = 0.0  # of the memory, for what was said under a key
     record: Recorder | None = field(init=False, default=None)  # of the rows since an account was opened
 
     def limited(self, max_size: float | None) -> State:
@@ -178,7 +195,8 @@ class State:
         n_classes = len(self.labels) + len(new_labels)
         widths, n_bytes = self.schema.widths(additions.values(), n_classes)
         n_bytes += self.labels.n_bytes + Labels.size_of(new_labels.values())
-        least = max(n_bytes / (1.0 - SHARE_OF_LEARNERS - SHARE_OF_TABLES), LEAST_BYTES / SHARE_OF_TABLES)
+        share = 1.0 - SHARE_OF_LEARNERS - SHARE_OF_TABLES - self.ledger_share
+        least = max(n_bytes / share, LEAST_BYTES / SHARE_OF_TABLES)
         least = max(least, self.engine.least_size(widths, n_classes, max_bytes))
         if least > max_bytes:
             raise InvalidInputError(
@@ -262,10 +280,10 @@ class State:
         if self.broken or self.record is not None:
             return False
         self.broken = f"learning was interrupted at row {self.n_rows}"
-        known = self.engine.learn_row(codes, label, weight, len(self.labels), self.n_rows, self.schema.version)
-        self.n_rows += known is not None
+        is_learned = self.engine.learn_row(codes, label, weight, len(self.labels), self.n_rows, self.schema.version)
+        self.n_rows += is_learned
         self.broken = ""
-        return known is not None
+        return is_learned
 
     def answer_row(self, codes: FloatArray) -> Answers | None:
         """What is said to one row of known columns, if it may take the short way."""
@@ -277,6 +295,12 @@ class State:
             return Answers.none(len(rows))
         return self.engine.answer(Block(rows, self.schema), len(self.labels), self.n_rows)
 
+    def chosen(self, answers: Answers) -> IntArray:
+        """The labels to predict, by their indices: the most probable ones, or the cheapest."""
+        if self.costs is None:
+            return answers.labels
+        return self.costs.cheapest(answers.label_probabilities, self.labels.known[: answers.shares.shape[1]])
+
     def answered(self, rows: Sequence[Row]) -> Answered:
         """The same with labels as the caller knows them."""
         return self._answered(0, self.answer(rows))
@@ -287,9 +311,10 @@ class State:
             answers.set_first(before)
         classes = list(self.labels.known[: answers.shares.shape[1]])
         labels: list[Label | None] = (
-            [classes[index] for index in answers.labels] if classes else [None] * len(answers.shares)
+            [classes[index] for index in self.chosen(answers)] if classes else [None] * len(answers.shares)
         )
         if before is not None and before.shares.shape[1] == 0:
             labels[0] = None
-        probabilities = answers.distributions if answers.probabilities is None else answers.probabilities
-        return Answered(first_row, classes, labels, answers.distributions, answers.shares, probabilities)
+        probabilities = answers.label_probabilities
+        thresholds = np.zeros((len(labels), 0)) if answers.thresholds is None else answers.thresholds
+        return Answered(first_row, classes, labels, answers.distributions, answers.shares, probabilities, thresholds)

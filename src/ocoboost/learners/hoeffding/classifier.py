@@ -137,6 +137,7 @@ class HoeffdingTrees(NativeTrees):
     def make_ensemble(self, n_learners: int, seed: int) -> HoeffdingEnsemble:
         """Fresh trees for a booster."""
         check_parameters(self, self.ranges)
+        self._check_number(n_learners)
         rules = layout.Rules(
             grace_period=float(self.grace_period),
             max_depth=UNLIMITED if self.max_depth is None else int(self.max_depth),

@@ -228,7 +228,14 @@ class HoeffdingEnsemble(NativeEnsemble):
         """Memory for one thread to work in."""
         capacity = self.trees.class_weight.shape[2]
         columns = self.columns
-        return layout.make_scratch(columns.n_numeric, columns.n_nominal, self.n_classes, capacity, self.n_categories)
+        return layout.make_scratch(
+            len(self.trees.n_nodes),
+            columns.n_numeric,
+            columns.n_nominal,
+            self.n_classes,
+            capacity,
+            self.n_categories,
+        )
 
     # -- saving --------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.cascade.native import RECALL, RECORD
 from ocoboost.compiling import kernel
 from ocoboost.learners.hoeffding.layout import (
     ADAPTIVE,
@@ -31,7 +32,7 @@ from ocoboost.learners.hoeffding.splitting import attempt_split
 from ocoboost.learners.hoeffding.votes import bayes_scores, leaf_vote
 
 _kernel = kernel(error_model="numpy")  # divisions by zero are guarded, so loops vectorise
-_inlined = kernel(error_model="numpy", inline="always")
+_inlined = kernel(error_model="numpy", forceinline=True)
 
 
 @_kernel
@@ -129,6 +130,30 @@ def _compare_predictions(
 
 
 @_inlined
+def _look_up(trees: Trees, tree: int, x: FloatArray, rules: Rules, scratch: Scratch) -> tuple[int, bool, bool]:
+    """The leaf that predicts a row, whether it has scores, in ``scratch``, and whether the row got lost on its way."""
+    known, scores = scratch.known, scratch.known_scores
+    if scratch.remembers[0] == RECALL:
+        for c in range(scores.shape[1]):
+            scratch.scores[c] = scores[tree, c]
+        return known[tree, 0], known[tree, 1] != 0, known[tree, 2] != 0
+    leaf, is_lost = 0, False
+    if trees.nodes[tree, 0].kind != LEAF:
+        leaf, is_lost = find_leaf(trees, tree, x)
+    slot = trees.nodes[tree, leaf].slot
+    has_scores = False
+    if slot >= 0 and rules.leaf != MAJORITY:
+        has_scores = bayes_scores(trees, tree, leaf, slot, x, scratch)
+    if scratch.remembers[0] == RECORD:
+        for c in range(scores.shape[1]):
+            scores[tree, c] = scratch.scores[c]
+        known[tree, 0] = leaf
+        known[tree, 1] = has_scores
+        known[tree, 2] = is_lost
+    return leaf, has_scores, is_lost
+
+
+@_inlined
 def vote_and_learn_row(
     forest: Forest, tree: int, x: FloatArray, weights: FloatArray, scratch: Scratch, n_classes: int, vote: FloatArray
 ) -> None:
@@ -138,12 +163,9 @@ def vote_and_learn_row(
         _look(trees.visible, tree, x, scratch.row)
         x = scratch.row
     class_weight, class_seen = trees.class_weight, trees.class_seen
-    leaf = 0 if trees.nodes[tree, 0].kind == LEAF else find_leaf(trees, tree, x)
-    slot = trees.nodes[tree, leaf].slot
     # The adaptive leaf's naive Bayes scores serve the vote and the record of who was right.
-    has_scores = False
-    if slot >= 0 and rules.leaf != MAJORITY:
-        has_scores = bayes_scores(trees, tree, leaf, slot, x, scratch)
+    leaf, has_scores, is_lost = _look_up(trees, tree, x, rules, scratch)
+    slot = trees.nodes[tree, leaf].slot
     leaf_vote(trees, tree, leaf, rules, has_scores, scratch.scores, n_classes, vote)
     taught = 0.0
     for c in range(weights.size):
@@ -151,7 +173,7 @@ def vote_and_learn_row(
     if not taught > 0.0:
         return
 
-    node, astray = _descend(trees, tree, x, rules)
+    node, astray = _descend(trees, tree, x, rules) if is_lost else (leaf, False)
     if node != leaf:
         slot = trees.nodes[tree, node].slot
         if slot >= 0 and rules.leaf == ADAPTIVE:
@@ -182,9 +204,5 @@ def vote_row(forest: Forest, tree: int, x: FloatArray, scratch: Scratch, n_class
     if rules.has_subsets:
         _look(trees.visible, tree, x, scratch.row)
         x = scratch.row
-    leaf = find_leaf(trees, tree, x)
-    slot = trees.nodes[tree, leaf].slot
-    has_scores = False
-    if slot >= 0 and rules.leaf != MAJORITY:
-        has_scores = bayes_scores(trees, tree, leaf, slot, x, scratch)
+    leaf, has_scores, _ = _look_up(trees, tree, x, rules, scratch)
     leaf_vote(trees, tree, leaf, rules, has_scores, scratch.scores, n_classes, out)

@@ -114,9 +114,14 @@ class Scratch(NamedTuple):
     slope: FloatArray  # gradient of a row's loss
     branches: FloatArray  # (n_branches, capacity) class distributions of a candidate split
     codes: IntArray  # (n_branches,)
+    remembers: IntArray  # (1,) see ``cascade.native``
+    known: IntArray  # (n_learners, 3) what a vote has found out: the leaf, whether it has scores, whether it got lost
+    known_scores: FloatArray  # (n_learners, capacity)
 
 
-def make_scratch(n_numeric: int, n_nominal: int, n_classes: int, capacity: int, n_categories: int) -> Scratch:
+def make_scratch(
+    n_learners: int, n_numeric: int, n_nominal: int, n_classes: int, capacity: int, n_categories: int
+) -> Scratch:
     """Scratch memory for trees of this many columns and classes, whose text has at most this many categories.
 
     ``capacity`` is the number of classes that the trees' arrays are made for.
@@ -132,6 +137,9 @@ def make_scratch(n_numeric: int, n_nominal: int, n_classes: int, capacity: int, 
         slope=np.zeros(n_classes),
         branches=np.zeros((n_branches, capacity)),
         codes=np.zeros(n_branches, dtype=np.int64),
+        remembers=np.zeros(1, dtype=np.int64),
+        known=np.zeros((n_learners, 3), dtype=np.int64),
+        known_scores=np.zeros((n_learners, capacity)),
     )
 
 

@@ -9,7 +9,7 @@ from ocoboost.compiling import kernel
 from ocoboost.learners.hoeffding.layout import EQUAL, HIGH, LEAF, LOW, NUMERIC, Trees
 
 _kernel = kernel(error_model="numpy")  # divisions by zero are guarded, so loops vectorise
-_inlined = kernel(error_model="numpy", inline="always")
+_inlined = kernel(error_model="numpy", forceinline=True)
 
 
 @_inlined
@@ -74,13 +74,17 @@ def next_node(trees: Trees, tree: int, node: int, x: FloatArray) -> int:
 
 
 @_kernel
-def find_leaf(trees: Trees, tree: int, x: FloatArray) -> int:
-    """The leaf that predicts a row; a missing value follows the heaviest branch."""
+def find_leaf(trees: Trees, tree: int, x: FloatArray) -> tuple[int, bool]:
+    """The leaf that predicts a row, and whether it got lost: a missing value follows the heaviest branch."""
     node = 0
+    is_lost = False
     while trees.nodes[tree, node].kind != LEAF:
         child = next_node(trees, tree, node, x)
-        node = child if child >= 0 else heaviest_child(trees, tree, node)
-    return node
+        if child < 0:
+            is_lost = True
+            child = heaviest_child(trees, tree, node)
+        node = child
+    return node, is_lost
 
 
 @_kernel

@@ -32,7 +32,7 @@ from ocoboost.learners.hoeffding.merits import (
 from ocoboost.learners.hoeffding.nodes import clear_slot, drop_slot, new_leaf
 
 _kernel = kernel(error_model="numpy")  # divisions by zero are guarded, so loops vectorise
-_inlined = kernel(error_model="numpy", inline="always")
+_inlined = kernel(error_model="numpy", forceinline=True)
 
 
 class Candidate(NamedTuple):

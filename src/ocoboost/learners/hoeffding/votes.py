@@ -20,7 +20,7 @@ _TINY = 1e-290  # squares below this have no finite inverse
 _LOG_EVERY, _SMALLEST, _LARGEST = 16, 1e-70, 1e70
 
 _kernel = kernel(error_model="numpy")  # divisions by zero are guarded, so loops vectorise
-_inlined = kernel(error_model="numpy", inline="always")
+_inlined = kernel(error_model="numpy", forceinline=True)
 
 
 @_inlined

@@ -11,7 +11,7 @@ from ocoboost.learners.mondrian.layout import HIGH, LOW
 
 _FURTHEST = 1e150  # distances are cut here, so that their sums stay finite
 
-_inlined = kernel(error_model="numpy", inline="always")
+_inlined = kernel(error_model="numpy", forceinline=True)
 
 
 @_inlined

@@ -111,6 +111,7 @@ class MondrianTrees(NativeTrees):
     def make_ensemble(self, n_learners: int, seed: int) -> MondrianEnsemble:
         """Fresh trees for a booster."""
         check_parameters(self, self.ranges)
+        self._check_number(n_learners)
         rules = layout.Rules(
             step=float(self.step),
             aggregate=bool(self.aggregate),

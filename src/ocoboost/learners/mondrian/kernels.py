@@ -18,6 +18,7 @@ from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.compiling import kernel
 from ocoboost.learners.mondrian.boxes import distance_to_box, enclose, is_inside_box, measure
 from ocoboost.learners.mondrian.layout import HIGH, LEAF, LOW, Forest, Rules, Scratch, Trees
+from ocoboost.learners.mondrian.prefetch import fetch
 from ocoboost.randomness import MONDRIAN, uniform
 
 _SMALLEST = 1e-300  # shares are cut here, so that their logarithms stay finite
@@ -28,7 +29,7 @@ _LOG_HALF = math.log(0.5)
 
 
 _kernel = kernel(error_model="numpy")
-_inlined = kernel(error_model="numpy", inline="always")
+_inlined = kernel(error_model="numpy", forceinline=True)
 
 
 @_inlined
@@ -283,13 +284,17 @@ def vote_and_learn_row(
     node, leaf, n_draws = 0, -1, 0
     while True:
         is_leaf = nodes[node].feature == LEAF
+        below = -1 if is_leaf else _next_node(nodes, node, x)
+        if not is_leaf:
+            fetch(nodes, below)
+            fetch(boxes, below)
+            fetch(class_weight, below)
         share = 1.0 if is_leaf else nodes[node].share
         _predict(nodes, class_weight, node, rules, n_classes, shares)
         if share > 0.0:
             for c in range(n_classes):
                 vote[c] += left_over * share * shares[c]
         left_over *= 1.0 - share
-        below = -1 if is_leaf else _next_node(nodes, node, x)
         outside = 0.0
         is_inside = is_inside and is_inside_box(boxes, node, x)  # outside of a box is outside of those in it
         if not is_inside:

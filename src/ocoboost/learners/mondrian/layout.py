@@ -64,6 +64,7 @@ class Scratch(NamedTuple):
     vote: FloatArray
     slope: FloatArray  # gradient of a row's loss
     labels: IntArray  # (n_classes,) those that a row teaches
+    remembers: IntArray  # (1,) see ``cascade.native``; here nothing is, for learning has to go the same way anyway
 
 
 def make_scratch(n_columns: int, n_classes: int) -> Scratch:
@@ -75,6 +76,7 @@ def make_scratch(n_columns: int, n_classes: int) -> Scratch:
         vote=np.zeros(n_classes),
         slope=np.zeros(n_classes),
         labels=np.zeros(n_classes, dtype=np.int64),
+        remembers=np.zeros(1, dtype=np.int64),
     )
 
 

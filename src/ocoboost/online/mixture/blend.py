@@ -210,7 +210,7 @@ def _vote(
 
 
 @kernel(error_model="numpy")
-def _learn(
+def learn_row(
     plan: Plan,
     weights: Weights,
     watch: drift.Watch,
@@ -220,7 +220,7 @@ def _learn(
     loss: float,
     scratch: Scratch,
 ) -> None:
-    """Move all weights by what a row has shown."""
+    """Move all weights by what a row has shown, once it was answered."""
     weights.heaviest[0] = max(weights.heaviest[0], weight)
     relative = weight / weights.heaviest[0] if weight > 0.0 else 0.0
     n_paces = weights.quick.shape[0]
@@ -267,6 +267,28 @@ def agree(probabilities: FloatArray, label: int) -> None:
 
 
 @kernel(error_model="numpy")
+def answer_row(
+    answers: FloatArray,
+    awake: IntArray,
+    row: int,
+    n_learned: int,
+    plan: Plan,
+    weights: Weights,
+    scratch: Scratch,
+    votes: FloatArray,
+    shares: FloatArray,
+    probabilities: FloatArray,
+) -> None:
+    """What is made of the members' answers to a row; what ``learn_row`` needs of it stays in ``scratch``."""
+    _lay_out(answers, awake, row, plan, scratch)
+    _blend(plan, weights, scratch)
+    _vote(plan, weights, n_learned, scratch, votes, shares)
+    for j in range(probabilities.size):
+        probabilities[j] = scratch.blends[N_BLENDS - 1, j]
+    agree(probabilities, mode_of(votes, shares))
+
+
+@kernel(error_model="numpy")
 def blend_rows(
     answers: FloatArray,
     awake: IntArray,
@@ -287,15 +309,10 @@ def blend_rows(
     """
     learning = labels.size > 0
     for row in range(answers.shape[1]):
-        _lay_out(answers, awake, row, plan, scratch)
-        _blend(plan, weights, scratch)
-        _vote(plan, weights, n_learned, scratch, votes[row], shares[row])
-        for j in range(probabilities.shape[1]):
-            probabilities[row, j] = scratch.blends[N_BLENDS - 1, j]
-        agree(probabilities[row], mode_of(votes[row], shares[row]))
+        answer_row(answers, awake, row, n_learned, plan, weights, scratch, votes[row], shares[row], probabilities[row])
         if learning:
             loss = 1.0 - votes[row, labels[row]]
-            _learn(plan, weights, watch, n_learned, labels[row], row_weights[row], loss, scratch)
+            learn_row(plan, weights, watch, n_learned, labels[row], row_weights[row], loss, scratch)
             n_learned += 1
 
 

@@ -1,13 +1,13 @@
-"""What the tournament and the probabilities guarantee, whatever the stream does.
+"""What the tournament, the probabilities and the prediction sets guarantee, whatever the stream does.
 
 Let a voter have prior q, and let its copies' priors be those of ``tournament``. For a copy (Luo & Schapire, 2015,
-Lemma 2)
+Lemma 2)::
 
     Phi(R + r, C + |r|) <= Phi(R, C) + w(R, C) r + 3 |r| / (2 (C + 1)),    Phi(R, C) = exp([R]+^2 / (3 C)),
 
 and the weights make the prior-weighted sum of w r over all copies at most 0 on every row. So at any time the sum of
 q Phi over all copies ever born is at most B, the sum of q (1 + 3/2 (1 + ln(1 + C))) over them, and a copy with prior q
-has
+has::
 
     R <= sqrt(3 C ln(B / q)).
 
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 
-from ocoboost.online.mixture import bayes
+from ocoboost.online.mixture import bayes, sets
 from ocoboost.online.mixture.clock import LEAST_ORDER, n_orders
 from ocoboost.online.mixture.tournament import ORDER_PRIOR, WHOLE_PRIOR
 
@@ -109,3 +109,28 @@ def log_loss_bound(n_rows: int, n_switches: int = 0) -> float:
     stays = -math.log1p(-bayes.SHARE + bayes.SHARE / n_experts)
     switches = math.log(n_experts / bayes.SHARE)
     return math.log(n_experts) + (n_rows - 1 - n_switches) * stays + n_switches * switches
+
+
+def most_misses(n_rows: int, coverage: float, n_waiting: int = 0) -> float:
+    """The most rows of a stream whose label is outside of its prediction set, with empty sets or without.
+
+    With a = 1 - coverage, the rate begins at a, moves by STEP (a - 1) with every miss and by STEP a with every other
+    row, and does not fall below -STEP (1 - a): there every label is let in. So it tells the number of misses. Rows
+    that bring a label are not counted, nor are those without weight. While ``n_waiting`` rows at most are predicted and
+    wait for their labels, as many misses may follow after the rate has reached 0.
+
+    >>> round(most_misses(10_000, 0.9), 1)
+    1020.9
+    """
+    missed = 1.0 - coverage
+    return min(float(n_rows), missed * n_rows + missed / sets.STEP + (1.0 - missed) * (1 + n_waiting))
+
+
+def fewest_misses(n_rows: int, coverage: float, n_waiting: int = 0) -> float:
+    """The fewest, if sets may be empty: the rate does not rise above 1 + STEP a, where no label is let in.
+
+    >>> round(fewest_misses(10_000, 0.9), 1)
+    819.9
+    """
+    missed = 1.0 - coverage
+    return max(0.0, missed * n_rows - (1.0 - missed) / sets.STEP - missed * (1 + n_waiting))

@@ -11,27 +11,25 @@ from ocoboost.arrays import FloatArray, IntArray, checked_count, checked_like, w
 from ocoboost.cascade.answers import Answers
 from ocoboost.cascade.cascade import Cascade
 from ocoboost.cascade.native import NativeEnsemble
-from ocoboost.cascade.seat import Seats
+from ocoboost.cascade.seat import ABSENT, SILENT, Seats
+from ocoboost.data.labels import Labels
 from ocoboost.data.schema import Block, Schema, Widths
 from ocoboost.online.mixture import blend, drift
 from ocoboost.online.mixture.ages import AGES, UNBORN, Ages
+from ocoboost.online.mixture.class_weights import ClassWeights
 from ocoboost.online.mixture.clock import LEAST_ORDER
-from ocoboost.online.mixture.neighbours import WINDOWS, Neighbours
-from ocoboost.stream.state import SHARE_OF_LEARNERS
+from ocoboost.online.mixture.keyed import Keyed
+from ocoboost.online.mixture.neighbours import WINDOWS, Neighbours, no_memory
+from ocoboost.online.mixture.sets import PredictionSets
+from ocoboost.online.mixture.single import Single, ask_single, learn_single
+from ocoboost.online.mixture.suspects import Suspects
+from ocoboost.stream.state import SHARE_OF_LEARNERS, left_for_members
 from ocoboost.threads import run_all
 
 NO_LABELS: IntArray = np.empty(0, dtype=np.int64)
 NO_WEIGHTS: FloatArray = np.empty(0)
 NO_LABEL = -1
-
-
-def left_for_members(max_bytes: float, own_bytes: int) -> float:
-    """The limit that members divide among them, where the mixture's own weights take so much of the learners' share.
-
-    >>> left_for_members(100_000.0, 14_000)
-    84000.0
-    """
-    return max(max_bytes - own_bytes / SHARE_OF_LEARNERS, 1e-6 * max_bytes)  # never 0: what is missing can be told
+_NO_MEMORY = no_memory()
 
 
 class Member(NamedTuple):
@@ -55,11 +53,17 @@ class Mixture:
         ages: Sequence[Ages] = (),
         neighbours: Neighbours | None = None,
         n_jobs: int = 1,
+        suspects: Suspects | None = None,
+        *,
+        prediction_sets: PredictionSets | None = None,
+        keyed: Keyed | None = None,
+        class_weights: ClassWeights | None = None,
     ) -> None:
         self.members = members
         self.cascades = [member.cascade for member in members]
         self.ages = ages
         self.neighbours = neighbours
+        self.suspects = Suspects(0, None, is_judged=False) if suspects is None else suspects
         self.n_jobs = n_jobs
         self._boosted = [number for number, member in enumerate(members) if member.is_boosted]
         self._n_ages = len(ages) * len(AGES)
@@ -73,10 +77,14 @@ class Mixture:
         self.plan = blend.plan_for(gammas + [1.0] * n_more, n_long, self._n_ages, len(AGES) if ages else 0)
         self.weights = blend.first_weights(self.plan, mean=len(members))
         self.watch = drift.first_watch(len(AGES) if ages else 0)
+        self.prediction_sets = PredictionSets() if prediction_sets is None else prediction_sets
+        self.keyed = Keyed() if keyed is None else keyed
+        self.class_weights = ClassWeights(Labels(), None) if class_weights is None else class_weights
         self.n_rows = 0
         self.last_label = NO_LABEL
         self.seats = Seats(self._all_cascades)
-        self._scratch: blend.Scratch | None = None  # of single rows, with the seats' lock
+        self._single: Single | None = None  # with the seats' lock
+        self._placed_at = -1
 
     # -- what the members answer -----------------------------------------------------------------------------------
 
@@ -103,6 +111,7 @@ class Mixture:
         answering: bool = True,
     ) -> Answers:
         """Teach a block to every member, then weigh their answers row by row."""
+        weights = self.class_weights.weigh(labels, weights, n_classes)
         answers, awake = self._empty_answers(len(labels), n_classes)
 
         def teach(number: int) -> None:
@@ -123,11 +132,17 @@ class Mixture:
         before = np.concatenate([[self.last_label], labels[:-1]])
         self._repeat_labels(before, answers[-1], awake[-1])
         blended = self._blended(answers, awake, labels, weights, blend.make_scratch(self.plan, n_classes))
+        self.suspects.note(self.n_rows, block, labels, weights, blended)
         self.n_rows += len(labels)
         self.last_label = int(labels[-1]) if len(labels) else self.last_label
         return blended if answering else Answers.none(len(labels))
 
     def answer(self, block: Block, n_classes: int, n_learned: int) -> Answers:
+        answers, awake = self.ask_members(block, n_classes, n_learned)
+        return self._blended(answers, awake, NO_LABELS, NO_WEIGHTS, blend.make_scratch(self.plan, n_classes))
+
+    def ask_members(self, block: Block, n_classes: int, n_learned: int) -> tuple[FloatArray, IntArray]:
+        """What every member says to a block, of shape (members, rows, classes), and whether it says anything."""
         answers, awake = self._empty_answers(len(block), n_classes)
         for number, cascade in enumerate(self.cascades):
             answers[number] = cascade.answer(block, n_classes, n_learned).shares
@@ -137,86 +152,84 @@ class Mixture:
             self.neighbours.ask(block, NO_LABELS, NO_WEIGHTS, answers[self._windows], awake[self._windows])
         self._add_mean(answers)
         self._repeat_labels(np.full(len(block), self.last_label), answers[-1], awake[-1])
-        return self._blended(answers, awake, NO_LABELS, NO_WEIGHTS, blend.make_scratch(self.plan, n_classes))
+        return answers, awake
 
     # -- single rows -----------------------------------------------------------------------------------------------
 
-    def learn_row(
-        self, codes: FloatArray, label: int, weight: float, n_classes: int, row: int, version: int
-    ) -> Answers | None:
-        """``learn`` for one row, from its codes in the schema of that version; None if it has to go the long way."""
-        is_remembered = self.neighbours is None or self.neighbours.version == version
-        taken = self.seats.taken(n_classes, version) if is_remembered else None
-        if taken is None:
-            return None
-        answers, awake = self._empty_answers(1, n_classes)
-        for number in range(len(self.cascades)):
-            if not taken[number].learn(codes, label, weight, row, answers[number, 0]):
-                self.seats.finish(number, codes, label, weight, row, answers[number, 0])
-        number, shares = len(self.cascades), np.empty(n_classes)
+    def learn_row(self, codes: FloatArray, label: int, weight: float, n_classes: int, row: int, version: int) -> bool:
+        """``learn`` for one row, from its codes in the schema of that version; false if it has to go the long way."""
+        if self.neighbours is not None and self.neighbours.version != version:
+            return False
+        if not self.suspects.fits(version, n_classes) or not self.seats.are_ready(n_classes, version):
+            return False
+        if self.class_weights.given is not None:
+            weight = float(self.class_weights.weigh(np.array([label]), np.array([weight]), n_classes)[0])
         n_born = 0
         for kind in self.ages:
             n_born += kind.begin(self.n_rows)
         if n_born > 0:
-            self.seats.taken(n_classes, version)
-        for kind, place in zip(self.ages, self._kinds, strict=True):
-            for slot in kind.slots:
-                if slot.born != UNBORN:
-                    if not taken[number].learn(codes, label, weight, row, shares):
-                        self.seats.finish(number, codes, label, weight, row, shares)
-                    age = (self.n_rows - slot.born).bit_length() - 1 - LEAST_ORDER
-                    if age >= 0:
-                        answers[place.start + age, 0] = shares
-                        awake[place.start + age, 0] = 1
-                number += 1
-        labels, weights = np.array([label]), np.array([weight])
-        if self.neighbours is not None:
-            places = answers[self._windows], awake[self._windows]
-            self.neighbours.ask_codes(codes.reshape(1, -1), labels, weights, *places)
-        blended = self._finished(answers, awake, labels, weights)
+            self.seats.are_ready(n_classes, version)
+        single = self._prepared(n_classes, codes.size, n_born > 0)
+        self.seats.learn(codes, label, weight, n_classes, row, self._places, single.answers)
+        learn_single(single.book, codes, label, weight, self.n_rows, self.last_label)
         self.n_rows += 1
         self.last_label = label
-        return blended
+        return True
 
     def answer_row(self, codes: FloatArray, n_classes: int, n_learned: int, version: int) -> Answers | None:
-        """``answer`` for one row, likewise."""
+        """``answer`` for one row, likewise; None if it has to go the long way."""
         if not self.seats.lock.acquire(blocking=False):
             return None
         try:
-            return self._answered(codes, n_classes, n_learned, version)
+            if not self.seats.are_ready(n_classes, version):
+                return None
+            single = self._prepared(n_classes, codes.size, False)
+            said: FloatArray = np.empty((3, n_classes))
+            self.seats.poll(codes, n_classes, n_learned, self._places, single.answers)
+            ask_single(single.book, codes, n_learned, self.last_label, said)
         finally:
             self.seats.lock.release()
+        thresholds = self.prediction_sets.sets.thresholds[None, :].copy()
+        return Answers(said[:1], said[1:2], probabilities=said[2:], thresholds=thresholds)
 
-    def _answered(self, codes: FloatArray, n_classes: int, n_learned: int, version: int) -> Answers | None:
-        taken = self.seats.taken(n_classes, version)
-        if taken is None:
-            return None
-        answers, awake = self._empty_answers(1, n_classes)
-        first = len(self.cascades)
-        for number in range(first):
-            taken[number].poll(codes, n_learned, answers[number, 0])
-        number = first
+    def _prepared(self, n_classes: int, n_columns: int, is_anew: bool) -> Single:
+        """What single rows need, and where the cascades' answers go."""
+        single = self._single
+        memory = _NO_MEMORY if self.neighbours is None else self.neighbours.memory
+        if (
+            single is None
+            or single.n_classes != n_classes
+            or single.n_columns != n_columns
+            or single.memory is not memory
+            or single.weights is not self.weights
+            or single.notes is not self.suspects.notes
+            or single.sets is not self.prediction_sets.sets
+        ):
+            own = self.plan, self.weights, self.watch, memory, self.suspects.notes, self.prediction_sets.sets
+            single = Single(*own, self._boosted, len(self.members), self._windows, n_classes, n_columns)
+            self._single, is_anew = single, True
+        # Ages change, and members are born, at multiples of the least age only.
+        if is_anew or self._placed_at != self.n_rows >> LEAST_ORDER or self.n_rows % 2**LEAST_ORDER == 0:
+            self._place(single)
+        return single
+
+    def _place(self, single: Single) -> None:
+        """Find out which member of every age answers for which."""
+        places = [*range(len(self.cascades))]
         for kind, place in zip(self.ages, self._kinds, strict=True):
+            single.awake[place] = 0
             for slot in kind.slots:
-                age = (n_learned - slot.born).bit_length() - 1 - LEAST_ORDER
-                if slot.born != UNBORN and age >= 0 and n_learned - slot.born < slot.period:
-                    taken[number].poll(codes, n_learned, answers[place.start + age, 0])
-                    awake[place.start + age, 0] = 1
-                number += 1
-        if self.neighbours is not None:
-            places = answers[self._windows], awake[self._windows]
-            self.neighbours.ask_codes(codes.reshape(1, -1), NO_LABELS, NO_WEIGHTS, *places)
-        return self._finished(answers, awake, NO_LABELS, NO_WEIGHTS)
-
-    def _finished(self, answers: FloatArray, awake: IntArray, labels: IntArray, weights: FloatArray) -> Answers:
-        """What is made of the members' answers to one row."""
-        self._add_mean(answers)
-        if self.last_label != NO_LABEL:
-            answers[-1, 0, self.last_label] = 1.0
-            awake[-1, 0] = 1
-        if self._scratch is None or self._scratch.members.shape[1] != answers.shape[2]:
-            self._scratch = blend.make_scratch(self.plan, answers.shape[2])
-        return self._blended(answers, awake, labels, weights, self._scratch)
+                age = self.n_rows - slot.born
+                order = age.bit_length() - 1 - LEAST_ORDER
+                if slot.born == UNBORN:
+                    places.append(ABSENT)
+                elif order >= 0 and age < slot.period:
+                    places.append(place.start + order)
+                    single.awake[place.start + order] = 1
+                else:
+                    places.append(SILENT)
+        self._places: IntArray = np.array(places, dtype=np.int64)
+        self._placed_at = self.n_rows >> LEAST_ORDER
 
     @property
     def _is_native(self) -> bool:
@@ -236,6 +249,7 @@ class Mixture:
     def _blended(
         self, answers: FloatArray, awake: IntArray, labels: IntArray, weights: FloatArray, scratch: blend.Scratch
     ) -> Answers:
+        answers, awake = self.keyed.heard(answers, awake)
         shape = answers.shape[1:]
         votes, shares, probabilities = np.empty(shape), np.empty(shape), np.empty(shape)
         blend.blend_rows(
@@ -252,7 +266,11 @@ class Mixture:
             shares,
             probabilities,
         )
-        return Answers(votes, shares, probabilities=probabilities)
+        settled = self.keyed.settled
+        thresholds = self.prediction_sets.follow(probabilities, labels, weights, settled)
+        if settled is not None:
+            return settled.answers(answers.shape[2])
+        return Answers(votes, shares, probabilities=probabilities, thresholds=thresholds)
 
     def awake(self) -> IntArray:
         """Which members have an answer to the next row."""
@@ -277,12 +295,14 @@ class Mixture:
         if any(size is None for size in sizes):
             return None
         remembered = 0 if self.neighbours is None else self.neighbours.n_bytes
-        return sum(size for size in sizes if size is not None) + self._own_bytes + remembered
+        return (
+            sum(size for size in sizes if size is not None) + self._own_bytes + remembered + self.keyed.ledger.n_bytes
+        )
 
     @property
     def _own_bytes(self) -> int:
-        """Memory of the weights and of the watch for changes."""
-        return sum(array.nbytes for array in (*self.weights, *self.watch))
+        """Memory of the weights, the watch for changes and the prediction sets."""
+        return sum(array.nbytes for array in (*self.weights, *self.watch)) + self.prediction_sets.n_bytes
 
     def least_size(self, widths: Widths, n_classes: int, max_bytes: float) -> float:
         left = left_for_members(max_bytes, self._own_bytes)
@@ -291,10 +311,12 @@ class Mixture:
 
     def settings(self) -> list[dict[str, Any]]:
         told = [settings for cascade in self.cascades for settings in cascade.settings()]
-        return told + [settings for kind in self.ages for settings in kind.settings()]
+        told += [settings for kind in self.ages for settings in kind.settings()]
+        return [*told, self.prediction_sets.settings() | self.keyed.settings() | self.class_weights.settings()]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_scratch": None}  # a pickle holds what was learned
+        kept = {name: value for name, value in vars(self).items() if name != "_places"}
+        return {**kept, "_single": None, "_placed_at": -1}  # a pickle holds what was learned
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
         arrays = {name: writable(saved[name]) for name in ("plan", "weights", "watch")}
@@ -309,6 +331,10 @@ class Mixture:
             "members": [cascade.state() for cascade in self.cascades],
             "ages": [kind.state() for kind in self.ages],
             "neighbours": None if self.neighbours is None else self.neighbours.state(),
+            "suspects": self.suspects.state(),
+            "prediction_sets": self.prediction_sets.state(),
+            "keyed": self.keyed.state(),
+            "label_counts": self.class_weights.counts,
         }
 
     def restore(self, saved: dict[str, Any], schema: Schema, n_classes: int) -> None:
@@ -330,3 +356,8 @@ class Mixture:
             kind.restore(forests, schema, n_classes, self.n_rows)
         if self.neighbours is not None:
             self.neighbours.restore(saved["neighbours"], schema, n_classes)
+        self.suspects.restore(saved["suspects"], schema, n_classes, self.n_rows)
+        self.prediction_sets.restore(saved["prediction_sets"], n_classes, self.keyed.ledger.most)
+        shape = self.plan.gammas.size, len(self.members) + 1, len(self.prediction_sets.coverages)
+        self.keyed.restore(saved["keyed"], shape, n_classes)
+        self.class_weights.restore(saved["label_counts"], self.n_rows, n_classes)

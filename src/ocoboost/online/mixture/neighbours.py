@@ -110,7 +110,7 @@ def _take_votes(memory: Memory, nearest: FloatArray, out: FloatArray) -> None:
 
 
 @kernel(error_model="numpy")
-def _keep(memory: Memory, x: FloatArray, label: int, weight: float) -> None:
+def keep_row(memory: Memory, x: FloatArray, label: int, weight: float) -> None:
     """Put a row into the place of the oldest."""
     place, capacity = int(memory.counts[1]), memory.rows.shape[0]
     for column in range(x.size):
@@ -122,6 +122,23 @@ def _keep(memory: Memory, x: FloatArray, label: int, weight: float) -> None:
     memory.weights[place] = weight
     memory.counts[1] = (place + 1) % capacity
     memory.counts[0] = min(int(memory.counts[0]) + 1, capacity)
+
+
+@kernel(error_model="numpy")
+def ask_row(
+    memory: Memory,
+    x: FloatArray,
+    row: int,
+    scale: FloatArray,
+    nearest: FloatArray,
+    answers: FloatArray,
+    awake: IntArray,
+) -> None:
+    """Answer one row of a block, if there is anything to remember."""
+    if memory.counts[0] > 0:
+        find_nearest(memory, x, scale, nearest, answers[:, row])
+        for window in range(awake.shape[0]):
+            awake[window, row] = 1
 
 
 @kernel(error_model="numpy")
@@ -140,12 +157,9 @@ def ask_rows(
     ``answers`` has shape (windows, rows, classes), ``awake`` (windows, rows).
     """
     for row in range(rows.shape[0]):
-        if memory.counts[0] > 0:
-            find_nearest(memory, rows[row], scale, nearest, answers[:, row])
-            for window in range(awake.shape[0]):
-                awake[window, row] = 1
+        ask_row(memory, rows[row], row, scale, nearest, answers, awake)
         if labels.size > 0 and weights[row] > 0.0:
-            _keep(memory, rows[row], labels[row], weights[row])
+            keep_row(memory, rows[row], labels[row], weights[row])
 
 
 class Neighbours:
@@ -153,7 +167,7 @@ class Neighbours:
 
     def __init__(self, max_bytes: float | None) -> None:
         self.max_bytes = max_bytes
-        self.memory = _empty(0, np.empty(0, dtype=np.int64))
+        self.memory = no_memory()
         self.version = 0  # of the schema that the memory was made for
 
     @property
@@ -237,6 +251,11 @@ class Neighbours:
         memory.low[:], memory.high[:] = low, high
         memory.counts[:] = n_held, n_held % max(1, memory.rows.shape[0])
         self.memory, self.version = memory, version
+
+
+def no_memory() -> Memory:
+    """A memory of no rows and no columns."""
+    return _empty(0, np.empty(0, dtype=np.int64))
 
 
 def _empty(capacity: int, is_text: IntArray) -> Memory:
