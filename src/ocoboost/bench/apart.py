@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from ocoboost.bench.jobs import Job, Result
-from ocoboost.errors import DataFileError
+from ocoboost.errors import DataFileError, HazardWarning
 
 Work = Callable[[Job, Callable[[float], None]], Result]
 
@@ -22,6 +24,10 @@ class Apart:
 
     def on_progress(self, job: Job, fraction: float) -> None:
         """A part of it is done."""
+
+    def on_hazard(self, job: Job, what: str) -> None:
+        """Its process warns of something; here it is said as if it had happened in this one."""
+        warnings.warn(what, HazardWarning, stacklevel=2)
 
     def on_result(self, job: Job, result: Result) -> None:
         """It is finished."""
@@ -63,6 +69,9 @@ class Apart:
         if kind == "progress":
             self.on_progress(job, content)
             return False
+        if kind == "hazard":
+            self.on_hazard(job, content)
+            return False
         process.join()
         connection.close()
         if kind == "data":
@@ -77,13 +86,31 @@ class Apart:
 def _work(connection: Connection, work: Work, job: Job) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is left to the parent
     try:
-        result = work(job, lambda fraction: connection.send(("progress", fraction)))
+        with _sending_hazards(connection):
+            result = work(job, lambda fraction: connection.send(("progress", fraction)))
         connection.send(("result", result))
     except DataFileError as error:
         connection.send(("data", str(error)))
     except Exception as error:  # of any library: it is named, and the others go on
         lines = str(error).split("\n")
         connection.send(("failure", f"{type(error).__name__}: {lines[0]}" if lines[0] else type(error).__name__))
+
+
+@contextmanager
+def _sending_hazards(connection: Connection) -> Iterator[None]:
+    """Send hazards to the parent; other warnings go where they would go anyway."""
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def tell(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if issubclass(category, HazardWarning):
+                connection.send(("hazard", str(message)))
+            else:
+                show(message, category, *where, **more)
+
+        warnings.simplefilter("always", HazardWarning)
+        warnings.showwarning = tell
+        yield
 
 
 def _ending(code: int) -> str:

@@ -23,7 +23,7 @@ import ocoboost
 Job: TypeAlias = dict[str, Any]
 Result: TypeAlias = dict[str, Any]
 
-_NO_PART_OF_A_RUN = ("bench/", "cli/", "files/", "report/", "run/")
+_NO_PART_OF_A_RUN = ("bench/", "cli/", "files/", "report/", "run/", "serve/")
 
 
 @cache

@@ -25,7 +25,7 @@ _COST = (
     "others row by row, as their libraries have it. Memory is at the end of the stream: for CapyMOA what Java's heap "
     "has grown by, which the rows themselves are no part of."
 )
-_CAUTION = "streams of one generator are not"
+CAUTION = "streams of one generator are not"
 
 
 def page(
@@ -46,7 +46,7 @@ def sections(comparison: compare.Comparison, notes: Sequence[str] = ()) -> list[
     without = [f"Not run on every stream, hence without a rank: {', '.join(left_out)}."] if left_out else []
     tables = [scores(comparison, measure) for measure in MEASURES]
     return [
-        Section("Ranks", [*ranks(ranked, _CAUTION), *without]),
+        Section("Ranks", [*ranks(ranked, CAUTION), *without]),
         Section("Scores", [_LEGEND, *(table for table in tables if table.rows), *notes]),
         Section("Time and memory", [_COST, *(_costs(comparison, kind) for kind in ("cpu_seconds", "bytes"))]),
     ]

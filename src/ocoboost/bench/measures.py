@@ -148,3 +148,14 @@ def critical_difference(n_models: int, n_rows: int, level: float = 0.05) -> floa
 
     quantile = float(studentized_range.ppf(1 - level, n_models, np.inf)) / math.sqrt(2)
     return quantile * math.sqrt(n_models * (n_models + 1) / (6 * n_rows))
+
+
+def calibration_error(confidence: FloatArray, is_right: Any, n_bins: int = 15) -> float:
+    """Expected calibration error: how far confidence and accuracy are apart in bins of equal width, by their rows.
+
+    >>> round(calibration_error(np.array([0.9, 0.9, 0.6, 0.6]), np.array([True, True, True, False])), 3)
+    0.1
+    """
+    bins = np.minimum((np.asarray(confidence) * n_bins).astype(int), n_bins - 1)
+    gaps = np.bincount(bins, np.asarray(is_right, dtype=float) - confidence, n_bins)
+    return float(np.abs(gaps).sum() / max(1, len(bins)))

@@ -8,7 +8,7 @@ distributions: over the same stumps, 100 for each of its gammas, and as it is by
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -43,6 +43,11 @@ MEASURES = {
 }
 QUICK_ROWS = 2000
 WARM_UP_ROWS = 20
+# The order of label indices, which decides ties between fresh learners.
+ORDERS: dict[str, Callable[[list[str]], list[str]]] = {
+    "sorted": lambda labels: sorted(set(labels)),
+    "by appearance": lambda labels: list(dict.fromkeys(labels)),
+}
 ACCOUNT_GAMMA = 0.5
 
 
@@ -133,10 +138,10 @@ def run(job: Job, data_dir: Path | None = None) -> Result:
     return run_on(rows, job)
 
 
-def run_on(rows: datasets.Stream, job: Job) -> Result:
+def run_on(rows: datasets.Stream, job: Job, make: Callable[[Job, Sequence[str]], StreamClassifier] = make) -> Result:
     """The model of a job on these rows, and its scores."""
     X, labels = [x for x, _ in rows], [y for _, y in rows]
-    known = sorted(set(labels))
+    known = ORDERS[job.get("order", "sorted")](labels)
     model = make(job, known)
     prequential.stream(model.clone(), X[:WARM_UP_ROWS], labels[:WARM_UP_ROWS])  # compile before the clock starts
     account = model.account() if job.get("account") and isinstance(model, Accountable) else None
@@ -196,6 +201,14 @@ class Cell:
         if self.published is None or len(self.best) < 2:
             return False
         return abs(mean - self.published.accuracy) > 2 * math.hypot(error, self.published.error)
+
+    def differs_between_shuffles(self, measure: str) -> bool:
+        """The same if the paper's figure is of one shuffle: its script shuffles once, outside its repetitions."""
+        mean, error = self.interval(measure)
+        if self.published is None or len(self.best) < 2:
+            return False
+        spread = error * math.sqrt(len(self.best))
+        return abs(mean - self.published.accuracy) > 2 * math.hypot(error, spread, self.published.error)
 
 
 def _chosen_by(measure: str) -> str:

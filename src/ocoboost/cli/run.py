@@ -21,7 +21,9 @@ from rich.text import Text
 from ocoboost.cli.mistakes import one_line, say
 from ocoboost.cli.models import DEFAULT, list_models, make_model
 from ocoboost.cli.options import BadRows, Delimiter, File, FileFormat, OnError, Threads, is_given
+from ocoboost.cli.rare import ClassWeight, Costs, cost_of, reweighted, show_ranks, unpredicted
 from ocoboost.cli.studies import AsJson, command
+from ocoboost.cli.suspects import check_suspects, count_issues, show_issues, write_suspects
 from ocoboost.spelling import as_json as label_as_json
 from ocoboost.spelling import escaped, shortened, spelled
 
@@ -30,8 +32,13 @@ if TYPE_CHECKING:
     from ocoboost.run.runner import Run
 
 # What a resumed run cannot change.
-FIXED = {name: f"--{name.replace('_', '-')}" for name in ("target", "model", "budget", "max_memory", "seed", "delay")}
+FIXED = {
+    name: f"--{name.replace('_', '-')}"
+    for name in ("target", "model", "budget", "max_memory", "class_weight", "costs", "seed", "delay")
+}
 FIXED |= {"drop": "--drop", "text": "--text", "file_format": "--format", "delimiter": "--delimiter"}
+OF_THE_MODEL = {"model", "budget", "max_memory", "class_weight", "costs", "seed"}
+FIXED |= {"identifier": "--id"}
 MOST_LABELS = 12  # in a confusion matrix on a terminal
 MOST_CHANGES = 8  # that are named there
 LONGEST = 40  # characters of a label there
@@ -57,6 +64,8 @@ def run(
             show_default="512",
         ),
     ] = None,
+    class_weight: ClassWeight = None,
+    costs: Costs = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 1,
     jobs: Threads = 1,
     delay: Annotated[int, typer.Option(min=0, help="Rows that are predicted before the label of a row arrives.")] = 0,
@@ -69,6 +78,18 @@ def run(
         typer.Option(help="Resume from this model file, and save to it unless --save is given.", show_default=False),
     ] = None,
     report: Annotated[str | None, typer.Option(help="Write a report to this HTML file.", show_default=False)] = None,
+    suspects: Annotated[
+        str | None,
+        typer.Option(help="Write the rows whose label looks wrong to this CSV file.", show_default=False),
+    ] = None,
+    predictions: Annotated[
+        str | None,
+        typer.Option(help="Write what is predicted for each row to this CSV file.", show_default=False),
+    ] = None,
+    identifier: Annotated[
+        str | None,
+        typer.Option("--id", help="Column that identifies a row; not learned from.", show_default=False),
+    ] = None,
     on_error: BadRows = OnError.STOP,
     drop: Annotated[
         list[str] | None, typer.Option(help="Column to leave out; may be repeated.", show_default=False)
@@ -88,10 +109,9 @@ def run(
     from ocoboost.run.checkpoint import Settings
 
     with one_line():
-        _check_paths(file, save, resume, report)
-        if resume is None:
-            if target is None:
-                raise typer.BadParameter("name the column with the labels", param_hint="--target")
+        _check_paths(file, save, resume, {"--report": report, "--suspects": suspects, "--predictions": predictions})
+        settings = None
+        if target is not None:
             settings = Settings(
                 target=target,
                 drop=tuple(drop or ()),
@@ -99,17 +119,25 @@ def run(
                 file_format=None if file_format is None else file_format.value,
                 delimiter=delimiter,
                 delay=delay,
+                identifier=identifier,
                 on_error=on_error.value,
             )
-            this = runner.Run(make_model(model, budget, max_memory, seed, jobs), file, settings)
+        if resume is None:
+            if settings is None:
+                raise typer.BadParameter("name the column with the labels", param_hint="--target")
+            made = reweighted(make_model(model, budget, max_memory, seed, jobs), class_weight, costs)
+            this = runner.Run(made, file, settings)
         else:
-            this = runner.resume(resume, file, jobs)
-            _check_unchanged(context, this, resume)
+            this = runner.resume(resume, file, jobs, settings)
+            _check_unchanged(context, this, resume, is_new=this.settings is settings)
             if is_given(context, "on_error"):
                 this.settings = replace(this.settings, on_error=on_error.value)
+        check_suspects(this, suspects)
+        if predictions is not None:
+            this.log_to(predictions)
         this.save_to, this.save_every = save or resume, save_every
         if report is not None:
-            this.open_account()
+            this.watch()
         clock, signum, unsaved = Clock(), None, None
         try:
             signum = _complete(this, clock, is_quiet=as_json)
@@ -122,6 +150,11 @@ def run(
             _show(this, summary)
         if report is not None:
             _write_report(report, this, summary)
+        if suspects is not None:
+            write_suspects(this, suspects)
+        for what, path in (("Report", report), ("Suspects", suspects), ("Predictions", predictions)):
+            if path is not None and not as_json:
+                Console().print(Text(escaped(f"{what} written to {path}")), soft_wrap=True)
         if unsaved is not None:
             raise unsaved
     if signum is not None:
@@ -129,7 +162,7 @@ def run(
         raise typer.Exit(128 + signum)
 
 
-def _check_paths(file: str, save: str | None, resume: str | None, report: str | None) -> None:
+def _check_paths(file: str, save: str | None, resume: str | None, outputs: dict[str, str | None]) -> None:
     """Raise if an output cannot be written, or would overwrite anything but the model that is resumed."""
     from ocoboost.files.outputs import check_outputs
 
@@ -137,7 +170,7 @@ def _check_paths(file: str, save: str | None, resume: str | None, report: str | 
         check_outputs({"--save": save}, {"the input": file})
     else:
         check_outputs({"--resume": resume}, {"the input": file})
-    check_outputs({"--report": report}, {"the input": file, "--save": save, "--resume": resume})
+    check_outputs(outputs, {"the input": file, "--save": save, "--resume": resume})
 
 
 def _say_stopped(this: Run, signum: int) -> None:
@@ -151,10 +184,13 @@ def _say_stopped(this: Run, signum: int) -> None:
         say(f"{what}; --resume {shlex.quote(this.save_to)} continues from there")
 
 
-def _check_unchanged(context: typer.Context, this: Run, saved: str) -> None:
-    """Raise if an option would change what the first run has fixed."""
+def _check_unchanged(context: typer.Context, this: Run, saved: str, *, is_new: bool) -> None:
+    """Raise if an option would change what is fixed: the model, and unless the run is new, how the file is read."""
     for name, option in FIXED.items():
-        if is_given(context, name) and not (name == "target" and context.params[name] == this.settings.target):
+        is_free = (is_new and name not in OF_THE_MODEL) or (
+            name == "target" and context.params[name] == this.settings.target
+        )
+        if is_given(context, name) and not is_free:
             raise typer.BadParameter(f"cannot change in a run resumed from {saved}", param_hint=option)
 
 
@@ -234,6 +270,9 @@ def _summary(this: Run, speed: float) -> dict[str, Any]:
         "target": this.settings.target,
         "model": " ".join(repr(this.model).split()),
         **this.scores.summary(),
+        **this.scores.ranks.summary(),
+        "prediction_sets": [size._asdict() for size in this.set_sizes],
+        **cost_of(this),
         "labels": [label_as_json(label, name) for label, name in zip(labels, spelled(labels), strict=True)],
         "confusion": counts[:, :-1].tolist(),
         "not_predicted": counts[:, -1].tolist(),
@@ -242,6 +281,8 @@ def _summary(this: Run, speed: float) -> dict[str, Any]:
         "seed": this.model.seed,
         "rows_per_second": speed,  # 0 if there was only one block
         "changes": [change._asdict() for change in _changes(this)],
+        "label_issues": count_issues(this),
+        "new_rows": this.n_new,
         "saved": this.save_to,
     }
 
@@ -262,7 +303,9 @@ def _show(this: Run, summary: dict[str, Any]) -> None:
         errors.print(Text(escaped(f"skipped {this.source.name}, line {bad.line:,}: {bad.why}")), soft_wrap=True)
     if this.n_bad > len(this.bad):
         errors.print(f"... and {this.n_bad - len(this.bad):,} more rows")
-    title = f"{this.path}: {summary['rows']:,} rows, each predicted before it was learned"
+    plural = "" if summary["rows"] == 1 else "s"
+    title = f"{this.path}: {summary['rows']:,} row{plural}, each predicted before it was learned"
+    title += "" if this.n_new == summary["rows"] else f"; {this.n_new:,} new rows since it was saved"
     console.print(Text(escaped(title)), soft_wrap=True)
     table = Table()
     table.add_column("score")
@@ -273,7 +316,8 @@ def _show(this: Run, summary: dict[str, Any]) -> None:
         "balanced_accuracy": "mean recall over the labels",
         "macro_f1": "mean F1 over the labels",
         "kappa": "0 is chance agreement",
-        "log_loss": f"clipped at {least:g} in {n_clipped / max(summary['rows'], 1):.1%} of rows",
+        "log_loss": f"{unpredicted(summary)}clipped at {least:g} in {n_clipped / max(summary['rows'], 1):.1%} of rows",
+        "calibration_error": "probability of the prediction against its accuracy, 15 bins",
     }
     for name, title in TITLES.items():
         value = summary[name]
@@ -282,10 +326,12 @@ def _show(this: Run, summary: dict[str, Any]) -> None:
     if len(summary["labels"]) <= MOST_LABELS:
         console.print("Confusion matrix (true labels down, predicted labels across)", highlight=False)
         console.print(_confusion(spelled(summary["labels"]), summary["confusion"]))
+    show_ranks(console, summary)
     if changes := _changes(this):
         rows = ", ".join(f"{change.row:,}" for change in changes[-MOST_CHANGES:])
         earlier = f" and {len(changes) - MOST_CHANGES} earlier ones" if len(changes) > MOST_CHANGES else ""
         console.print(f"The stream changed about row {rows}{earlier}.", highlight=False)
+    show_issues(console, this)
     speed = f"{summary['rows_per_second']:,.0f} rows/s, " if summary["rows_per_second"] else ""
     console.print(f"{speed}seed {summary['seed']}")
     if this.save_to is not None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -18,10 +19,11 @@ import numpy as np
 from ocoboost.data.labels import Label
 from ocoboost.data.rows import CheckedRows, NumberRows, Row, sorted_names
 from ocoboost.data.schema import NUMBER, TEXT
-from ocoboost.errors import DataFileError
+from ocoboost.errors import DataFileError, HazardWarning
 from ocoboost.spelling import quoted
 
-MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"})
+MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NaT", "null", "NULL", "None"})
+PANDAS_INDEX = ("", "Unnamed: 0", "__index_level_0__")  # as it is called in files
 NEARLY_ALL = 0.9
 FEWEST_TO_DOUBT = 10  # a handful of labels may well all be different
 
@@ -47,6 +49,7 @@ class Chunk(NamedTuple):
     labels: list[Label]  # empty if there is no target
     lines: Sequence[int]  # of each row
     bad: Sequence[BadRecord] = ()  # records that are not among the rows
+    keys: Sequence[Hashable] = ()  # what identifies each row; empty if no column does
 
 
 @dataclass
@@ -58,6 +61,7 @@ class Columns:
     as_text: frozenset[str] = frozenset()
     kinds: dict[str, str | None] = field(default_factory=dict)  # None: only missing cells so far
     only: dict[str, Any] | None = None  # to predict: the model's columns, by their names in files
+    identifier: str | None = None  # of the rows: read, and not learned from
 
     def begin(self, name: str, header: Iterable[str]) -> None:
         """Check the column names of a file against the options."""
@@ -66,6 +70,7 @@ class Columns:
         if repeated:
             raise DataFileError(f"{name}: duplicate column {quoted(repeated[0])}; rename all but one.")
         asked = [] if self.target is None else [(self.target, "--target")]
+        asked += [] if self.identifier is None else [(self.identifier, "--id")]
         asked += [(column, "--drop") for column in self.dropped] + [(column, "--text") for column in self.as_text]
         for column, option in sorted(asked):
             if column not in header:
@@ -77,12 +82,25 @@ class Columns:
             if self.only is not None:
                 raise DataFileError(f"{name}: none of the model's columns found; they are {_listed(list(self.only))}.")
             raise DataFileError(f"{name}: no columns besides the target; there is nothing to learn from.")
+        self._warn_of_index(name, header)
+
+    def _warn_of_index(self, name: str, header: list[str]) -> None:
+        """Say so if a column looks like the row numbers that pandas writes, unless a model knows its columns."""
+        for place, column in enumerate(header):
+            is_index = column in PANDAS_INDEX and (place == 0 or column != "")
+            if is_index and self.only is None and self.is_feature(column):
+                warnings.warn(
+                    f"{name}: column {place + 1}, {quoted(column)}, looks like the row index that pandas writes, which "
+                    f"says nothing about rows to come; leave it out with --drop {quoted(column)}.",
+                    HazardWarning,
+                    stacklevel=2,
+                )
 
     def is_feature(self, column: str) -> bool:
         """Whether a column is used as a feature."""
         if self.only is not None:
             return column in self.only
-        return column != self.target and column not in self.dropped
+        return column not in (self.target, self.identifier) and column not in self.dropped
 
     def decide(self, column: str, cells: Iterable[str]) -> None:
         """Decide from its cells what a column holds."""
@@ -97,10 +115,8 @@ class Columns:
             return math.nan
         value = as_number(cell)
         if value is None:
-            raise ValueError(
-                f"{quoted(cell)} in numeric column {quoted(column)} is not a number; correct it, or read the whole "
-                f"column as text with --text {quoted(column)}"
-            )
+            fix = "" if self.only is not None else f", or read the whole column as text with --text {quoted(column)}"
+            raise ValueError(f"{quoted(cell)} in numeric column {quoted(column)} is not a number; correct it{fix}")
         if math.isinf(value):
             raise ValueError(f"{quoted(cell)} in column {quoted(column)} is not a finite number; leave the cell empty")
         return value

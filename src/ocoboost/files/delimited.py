@@ -19,10 +19,11 @@ from pyarrow import csv as arrow_csv
 from ocoboost.data.schema import NUMBER, TEXT
 from ocoboost.errors import DataFileError
 from ocoboost.files.columns import MISSING, BadRecord, Chunk, Columns
-from ocoboost.files.records import RawChunk, Records
+from ocoboost.files.records import LONGEST, RawChunk, Records
 from ocoboost.spelling import quoted
 
 BYTE_ORDER_MARK = "\ufeff".encode()
+csv.field_size_limit(max(csv.field_size_limit(), LONGEST))  # a cell may be as long as a record; PyArrow has no limit
 
 
 class Dialect(NamedTuple):
@@ -74,7 +75,9 @@ class Delimited:
                 return None  # infinite, an unusual NaN, or the first cells of a column that only had missing ones
         lines = range(raw.first_line, raw.first_line + n_rows)
         labels = [] if target is None else _labels(table.column(target))
-        return Chunk(raw.start, raw.end, raw.first_line, self.columns.rows(values, n_rows), labels, lines)
+        identifier = self.columns.identifier
+        keys = [] if identifier is None else table.column(identifier).to_pylist()
+        return Chunk(raw.start, raw.end, raw.first_line, self.columns.rows(values, n_rows), labels, lines, (), keys)
 
     def _is_plain(self, data: bytes) -> bool:
         """Whether PyArrow splits these bytes into records as the cell-by-cell reader does."""
@@ -92,6 +95,8 @@ class Delimited:
             column: pyarrow.float64() if self.columns.kinds[column] == NUMBER else pyarrow.string()
             for column in self.features
         }
+        if self.columns.identifier is not None:
+            types[self.columns.identifier] = pyarrow.string()
         if self.columns.target is not None:
             types[self.columns.target] = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
         return arrow_csv.read_csv(
@@ -119,6 +124,8 @@ class Delimited:
             if self.columns.kinds[column] is None:
                 self.columns.decide(column, (cells[position] for _, cells in records))
         target = None if self.columns.target is None else self.header.index(self.columns.target)
+        identifier = None if self.columns.identifier is None else self.header.index(self.columns.identifier)
+        keys: list[Any] = []
         values: list[list[Any]] = []
         labels: list[Any] = []
         lines: list[int] = []
@@ -131,10 +138,11 @@ class Delimited:
                 continue
             values.append(row)
             labels += label
+            keys += [] if identifier is None else [None if cells[identifier] in MISSING else cells[identifier]]
             lines.append(line)
         by_column = {column: [row[number] for row in values] for number, column in enumerate(self.features)}
         rows = self.columns.rows(by_column, len(values))
-        return Chunk(raw.start, raw.end, raw.first_line, rows, labels, lines, sorted(bad))
+        return Chunk(raw.start, raw.end, raw.first_line, rows, labels, lines, sorted(bad), keys)
 
     def _records(self, raw: RawChunk, bad: list[BadRecord]) -> Iterator[tuple[int, list[str]]]:
         """Records of the right length, each with the line on which it begins."""

@@ -36,11 +36,12 @@ class JsonLines:
         labels: list[Label] = []
         lines: list[int] = []
         bad: list[BadRecord] = []
+        keys: list[Any] = []
         for number, text in enumerate(raw.decode(self.name).split("\n"), raw.first_line):
             if not text.strip():
                 continue
             try:
-                label, row = self._parse(text)
+                label, row, key = self._parse(text)
             except DataFileError:  # about the whole file
                 raise
             except ValueError as error:
@@ -48,17 +49,19 @@ class JsonLines:
                 continue
             if self.columns.target is not None:
                 labels.append(label)
+            if self.columns.identifier is not None:
+                keys.append(key)
             rows.append(row)
             lines.append(number)
-        return Chunk(raw.start, raw.end, raw.first_line, self._rows(rows), labels, lines, bad)
+        return Chunk(raw.start, raw.end, raw.first_line, self._rows(rows), labels, lines, bad, keys)
 
-    def _parse(self, text: str) -> tuple[Any, dict[str, Any]]:
+    def _parse(self, text: str) -> tuple[Any, dict[str, Any], Any]:
         try:
             cells = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"not valid JSON ({error})") from None
         if not isinstance(cells, dict):
-            raise ValueError("not a JSON object")
+            raise ValueError("not a JSON object; write one object per line")
         if "\\u" in text:
             _check_text(cells)
         target = self.columns.target
@@ -73,7 +76,8 @@ class JsonLines:
         for name, value in row.items():  # only now: a row that cannot be used must not decide anything
             if value is not None:
                 self.columns.kinds[name] = TEXT if isinstance(value, str) else NUMBER
-        return label, row
+        key = None if self.columns.identifier is None else cells.get(self.columns.identifier)
+        return label, row, json.dumps(key) if isinstance(key, list | dict) else key
 
     def _value(self, name: str, value: Any) -> Any:
         if value is None or (isinstance(value, float) and math.isnan(value)):

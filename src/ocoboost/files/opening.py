@@ -19,6 +19,16 @@ from ocoboost.errors import DataFileError
 STANDARD_INPUT = "-"
 _GZIP = b"\x1f\x8b"
 FINGERPRINT_SIZE = 1 << 16
+# How files begin that people give by mistake; each has a byte that no table of text has.
+_OTHERS = {
+    b"PK\x03\x04": "a zip archive or an Excel workbook; unpack it, or save the table as CSV",
+    b"PAR1\x15": "a Parquet file; name the format with --format parquet",
+    b"\xff\xfe": "text in UTF-16; convert it to UTF-8 (iconv -f utf-16 -t utf-8)",
+    b"\xfe\xff": "text in UTF-16; convert it to UTF-8 (iconv -f utf-16 -t utf-8)",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd, and only gzip is read; unpack it",
+    b"\xfd7zXZ\0": "compressed by xz, and only gzip is read; unpack it",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook; save the table as CSV",
+}
 _GZIP_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
@@ -34,10 +44,17 @@ class ByteStream:
             if not hasattr(self._raw, "peek"):  # a test's standard input
                 self._raw = io.BufferedReader(self._raw)
             self._size = None if self.is_pipe else os.fstat(self._raw.fileno()).st_size
-            self.is_gzipped = self._raw.peek(2)[:2] == _GZIP
+            self._begin = self._raw.peek(2)[:8]
         except OSError as error:
             raise unreadable(self.name, error) from error
+        self.is_gzipped = self._begin.startswith(_GZIP)
         self._bytes: Any = gzip.GzipFile(fileobj=self._raw) if self.is_gzipped else self._raw
+
+    def check_is_text(self) -> None:
+        """Raise if the first bytes are those of a file that is something else."""
+        for begin, what in _OTHERS.items():
+            if self._begin.startswith(begin):
+                raise DataFileError(f"{self.name}: {what}.")
 
     def read(self, n_bytes: int) -> bytes:
         """Up to ``n_bytes``, from a pipe whatever has arrived; none at the end."""

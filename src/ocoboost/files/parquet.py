@@ -42,6 +42,8 @@ class Parquet:
             raise _unreadable(path, error, 0) from error
         columns.begin(path, self.header)
         self.used = [name for name in schema.names if columns.is_feature(name) or name == columns.target]
+        identifier = [columns.identifier] if columns.identifier not in (None, *self.used) else []
+        self.read = [*self.used, *identifier]
         for name in self.used:
             kind = _kind(schema.field(name).type)
             if kind is None:
@@ -68,7 +70,7 @@ class Parquet:
             if not groups:
                 return
             self.row = int(starts[groups[0]])
-            for batch in self.file.iter_batches(ROWS_AT_A_TIME, row_groups=groups, columns=self.used):
+            for batch in self.file.iter_batches(ROWS_AT_A_TIME, row_groups=groups, columns=self.read):
                 n_skipped = max(0, first_row - self.row)
                 start = self.row + n_skipped
                 self.row += batch.num_rows
@@ -92,6 +94,8 @@ class Parquet:
         target = self.columns.target
         values = {name: self._values(batch.column(name), name) for name in self.features}
         labels = [] if target is None else list(map(_label, batch.column(target).to_pylist()))
+        identifier = self.columns.identifier
+        keys = [] if identifier is None else list(map(_key, batch.column(identifier).to_pylist()))
         why: dict[int, str] = {}  # what is wrong, by row
         for name, cells in values.items():
             if isinstance(cells, np.ndarray):
@@ -102,14 +106,14 @@ class Parquet:
         bad = [BadRecord(start + row + 1, why[row]) for row in sorted(why)]
         good = [row for row in range(batch.num_rows) if row not in why]
         if why:
-            labels = [labels[row] for row in good] if labels else []
+            labels, keys = ([cells[row] for row in good] if cells else [] for cells in (labels, keys))
             values = {
                 name: cells[good] if isinstance(cells, np.ndarray) else [cells[row] for row in good]
                 for name, cells in values.items()
             }
         rows = self.columns.rows(values, len(good))
         lines = [start + row + 1 for row in good]
-        return Chunk(start, start + batch.num_rows, start + 1, rows, labels, lines, bad)
+        return Chunk(start, start + batch.num_rows, start + 1, rows, labels, lines, bad, keys)
 
     def _values(self, column: Any, name: str) -> Any:
         if self.columns.kinds[name] == NUMBER:
@@ -120,6 +124,11 @@ class Parquet:
 def _label(value: Any) -> Any:
     """Exact decimals as floats, since no other format has them."""
     return float(value) if isinstance(value, Decimal) else value
+
+
+def _key(value: Any) -> Any:
+    """What identifies a row, as a number or text."""
+    return value if value is None or isinstance(value, int | str) else str(value)
 
 
 def _unreadable(name: str, error: OSError, n_rows: int) -> DataFileError:

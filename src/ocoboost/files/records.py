@@ -30,14 +30,15 @@ class RawChunk(NamedTuple):
 
     def decode(self, name: str) -> str:
         """The text; raises if the bytes are not UTF-8 text, naming the line."""
-        position, what = self.data.find(b"\0"), "a zero byte"
+        position, what = self.data.find(b"\0"), "a zero byte); is this a binary file?"
         if position < 0:
             try:
                 return self.data.decode()
             except UnicodeDecodeError as error:
-                position, what = error.start, f"byte {self.data[error.start]:#04x}"
+                position = error.start
+                what = f"byte {self.data[position]:#04x}); convert text of another encoding (iconv -t utf-8)."
         line = self.first_line + self.data.count(b"\n", 0, position)
-        raise DataFileError(f"{name}, line {line:,}: not UTF-8 text ({what}); is this a binary file?")
+        raise DataFileError(f"{name}, line {line:,}: not UTF-8 text ({what}")
 
 
 class Records:

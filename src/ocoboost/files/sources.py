@@ -28,6 +28,7 @@ _EXTENSIONS = {
     ".ndjson": "jsonl",
     ".json": "jsonl",
 }
+_WORKBOOKS = (".xlsx", ".xls", ".xlsm", ".ods")
 
 
 def format_of(path: str) -> str:
@@ -41,6 +42,8 @@ def format_of(path: str) -> str:
     extensions = [extension for extension in Path(path).suffixes[-2:] if extension != ".gz"]
     if extensions and extensions[-1].lower() in _EXTENSIONS:
         return _EXTENSIONS[extensions[-1].lower()]
+    if extensions and extensions[-1].lower() in _WORKBOOKS:
+        raise DataFileError(f"{path}: Excel workbooks are not read; save the table as CSV.")
     raise DataFileError(f"{path}: unknown file extension; name the format with --format ({', '.join(FORMATS)}).")
 
 
@@ -64,6 +67,7 @@ class Source:
             return
         self._stream = ByteStream(path)
         try:
+            self._stream.check_is_text()
             if self.format == "csv":
                 self._reader, self._records = open_csv(self._stream, columns, delimiter)
             elif self.format == "arff":

@@ -215,10 +215,11 @@ def shares(
     parts: Mapping[str, Sequence[float] | FloatArray],
     *,
     marks: Sequence[float] = (),
+    y_label: str = "weight",
 ) -> str:
-    """Shares of a whole over time, the weights of a mixture's members; a dotted line at every mark."""
+    """Shares of a whole over time, such as the weights of a mixture's members; a dotted line at every mark."""
     with mpl.rc_context(_STYLE):
-        figure, axes = _panel(title, "weight", height=PANEL[1] + 0.09 * len(parts))
+        figure, axes = _panel(title, y_label, height=PANEL[1] + 0.09 * len(parts))
         axes.stackplot(x, *parts.values(), labels=list(parts), colors=_colours(len(parts)), alpha=0.85, linewidth=0)
         _mark(axes, [mark for mark in marks if min(x) <= mark <= max(x)])
         axes.set_xlabel("rows")

@@ -5,4 +5,6 @@ checkpoint.py    a run as a file, and how it resumes from there
 scores.py        prequential scores in constant memory
 predictions.py   predictions of a saved model for the rows of a file
 page.py          the report of a run
+audit.py         which labels of a table look wrong; audit_page.py is its report
+forest.py        a second opinion on them
 """

@@ -25,11 +25,13 @@ class Settings:
     file_format: str | None = None
     delimiter: str | None = None
     delay: int = 0
+    identifier: str | None = None
     on_error: str = "stop"
 
     def check(self) -> None:
         """Raise ``ValueError`` if these settings, read from a file, cannot be used."""
         _require(isinstance(self.target, str), "target")
+        _require(self.identifier is None or isinstance(self.identifier, str), "identifier")
         for names in (self.drop, self.text):
             _require(isinstance(names, tuple) and all(isinstance(name, str) for name in names), "drop or text")
         _require(self.file_format is None or self.file_format in FORMATS, "file_format")
@@ -40,7 +42,7 @@ class Settings:
 
     def columns(self) -> Columns:
         """The columns of a file, before it is opened."""
-        return Columns(self.target, frozenset(self.drop), frozenset(self.text))
+        return Columns(self.target, frozenset(self.drop), frozenset(self.text), identifier=self.identifier)
 
 
 class Place(NamedTuple):
@@ -61,7 +63,8 @@ class Checkpoint(NamedTuple):
     kinds: dict[str, str | None]  # of the columns
     scores: Scores
     weights: MemberWeights
-    waiting: list[tuple[int, float]]  # predictions for the rows from ``place`` on that wait for their labels
+    # Predictions for the rows from ``place`` on that wait for their labels.
+    waiting: list[tuple[int, float, float, list[float]]]
 
     def write(self, model: StreamClassifier, path: str) -> None:
         """Save the model with this checkpoint."""
@@ -76,11 +79,11 @@ class Checkpoint(NamedTuple):
         write_model(model, path, notes)
 
     @classmethod
-    def read(cls, path: str, n_jobs: int | None) -> tuple[StreamClassifier, Checkpoint]:
-        """The model and the checkpoint in a file."""
+    def read(cls, path: str, n_jobs: int | None) -> tuple[StreamClassifier, Checkpoint | None]:
+        """The model and the checkpoint in a file; None if the model was saved from Python."""
         model, notes = read_model(path, n_jobs)
         if notes is None:
-            raise ModelFileError(f"{path}: not saved by `ocoboost run`, so there is no run to resume.")
+            return model, None
         try:
             checkpoint = cls._from_notes(notes, model)
         except (KeyError, TypeError, AttributeError, ValueError, OverflowError, IndexError) as error:
@@ -97,7 +100,10 @@ class Checkpoint(NamedTuple):
             dict(notes["kinds"]),
             Scores.from_notes(notes["scores"]),
             MemberWeights(**notes["weights"]),
-            [(int(prediction), float(probability)) for prediction, probability in notes["waiting"]],
+            [
+                (int(prediction), float(chance), float(confidence), [float(share) for share in said])
+                for prediction, chance, confidence, said in notes["waiting"]
+            ],
         )
         checkpoint.settings.check()
         digest, n_bytes = checkpoint.source
@@ -109,7 +115,9 @@ class Checkpoint(NamedTuple):
         _require(all(isinstance(name, str) for name in checkpoint.kinds), "kinds")
         _require(set(checkpoint.kinds.values()) <= {None, NUMBER, TEXT}, "kinds")
         _require(len(checkpoint.scores.counts) <= n_labels, "scores")
-        _require(all(-1 <= prediction < n_labels for prediction, _ in checkpoint.waiting), "waiting")
+        _require(all(-1 <= prediction < n_labels for prediction, *_ in checkpoint.waiting), "waiting")
+        _require(all(len(said) <= n_labels for *_, said in checkpoint.waiting), "waiting")
+        _require(all(0.0 <= share <= 1.0 for *_, said in checkpoint.waiting for share in said), "waiting")
         _require(len(checkpoint.waiting) <= checkpoint.settings.delay, "waiting")
         _require(whole(checkpoint.weights.every) > 0, "weights")
         for n_rows, weights in checkpoint.weights.points:

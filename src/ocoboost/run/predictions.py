@@ -68,7 +68,11 @@ def _left_out(notes: Any) -> set[str]:
     dropped = settings.get("drop")
     return {
         name
-        for name in (settings.get("target"), *(dropped if isinstance(dropped, tuple | list) else ()))
+        for name in (
+            settings.get("target"),
+            settings.get("identifier"),
+            *(dropped if isinstance(dropped, tuple | list) else ()),
+        )
         if isinstance(name, str)
     }
 

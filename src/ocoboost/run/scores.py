@@ -1,28 +1,34 @@
 """Prequential scores: every row is predicted before it is learned, and counted once.
 
 All of them but the log loss come from the confusion matrix. A row that arrives before any label is known has no
-prediction and counts as wrong. The log loss is that of D, which has exact zeros: probabilities below ``LEAST`` are
-clipped, and counted.
+prediction: it counts as wrong, and not at all for the log loss. Probabilities below ``LEAST`` are clipped for it, and
+counted: those of a paper's booster, whose D has exact zeros, and those of labels that nobody knew yet.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.run.calibration import Calibration
+from ocoboost.run.ranks import Ranks
+from ocoboost.run.set_sizes import SetSizes
 
 LEAST = 1e-15
 MOST_POINTS = 256
+MOST_LOOKS = 40  # at the importances
 TITLES = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced accuracy",
     "macro_f1": "macro F1",
     "kappa": "Cohen's kappa",
     "log_loss": "log loss",
+    "calibration_error": "calibration error",
 }
 
 
@@ -36,19 +42,35 @@ class Scores:
         self.log_loss_sum = 0.0
         self.n_clipped = 0
         self.curve = Curve()
+        self.ranks = Ranks()
+        self.sets = SetSizes()
+        self.calibration = Calibration()
 
-    def add(self, labels: IntArray, predictions: IntArray, probabilities: FloatArray, n_classes: int) -> None:
-        """Count rows: their labels, the predictions (-1: none), and the probabilities given to their labels."""
+    def add(
+        self,
+        labels: IntArray,
+        predictions: IntArray,
+        probabilities: FloatArray,
+        n_classes: int,
+        confidences: FloatArray | None = None,
+    ) -> None:
+        """Count rows: their labels, the predictions (-1: none), and the probabilities given to their labels.
+
+        ``confidences`` are the probabilities given to the predictions, for the calibration.
+        """
         self.grow(n_classes)
         n_columns = self.counts.shape[1]
         cells = labels * n_columns + predictions % n_columns  # -1 is the last column
         self.counts += np.bincount(cells, minlength=self.counts.size).reshape(self.counts.shape)
         right = labels == predictions
+        probabilities = probabilities[predictions >= 0]
         losses = -np.log(np.maximum(probabilities, LEAST))
         # One by one and in order, so that the sum does not depend on how the rows are cut into blocks.
         self.log_loss_sum = float(np.add.accumulate(np.concatenate([[self.log_loss_sum], losses]))[-1])
         self.n_clipped += int(np.sum(probabilities < LEAST))
         self.curve.add(right)
+        if confidences is not None:
+            self.calibration.add(confidences[predictions >= 0], right[predictions >= 0])
         self.n_rows += len(labels)
         self.n_right += int(right.sum())
 
@@ -92,8 +114,14 @@ class Scores:
 
     @property
     def log_loss(self) -> float:
-        """The mean of -log of the probability given to the true label."""
-        return self.log_loss_sum / self.n_rows if self.n_rows else math.nan
+        """The mean of -log of the probability given to the true label, over the rows that had a prediction."""
+        n_predicted = self.n_rows - self.n_not_predicted
+        return self.log_loss_sum / n_predicted if n_predicted else math.nan
+
+    @property
+    def n_not_predicted(self) -> int:
+        """How many rows came before any label was known."""
+        return int(self.counts[:, -1].sum())
 
     def summary(self) -> dict[str, Any]:
         """All scores, by name; None for those that are undefined."""
@@ -104,8 +132,10 @@ class Scores:
             "macro_f1": self.macro_f1,
             "kappa": self.kappa,
             "log_loss": self.log_loss,
+            "calibration_error": self.calibration.error,
             "log_loss_clipped_at": LEAST,
             "log_loss_clipped_rows": self.n_clipped,
+            "rows_without_prediction": self.n_not_predicted,
         }
         return {
             name: None if isinstance(value, float) and math.isnan(value) else value for name, value in scores.items()
@@ -116,7 +146,13 @@ class Scores:
     def as_notes(self) -> dict[str, Any]:
         """Everything counted so far, for a checkpoint."""
         notes = {name: getattr(self, name) for name in ("counts", "n_rows", "n_right", "log_loss_sum", "n_clipped")}
-        return {**notes, "curve": vars(self.curve)}
+        return {
+            **notes,
+            "curve": vars(self.curve),
+            "ranks": self.ranks.as_notes(),
+            "sets": self.sets.counts,
+            "calibration": self.calibration.counts,
+        }
 
     @classmethod
     def from_notes(cls, notes: dict[str, Any]) -> Scores:
@@ -140,6 +176,9 @@ class Scores:
             raise ValueError("invalid learning curve")
         scores.curve.window, scores.curve.n_open, scores.curve.right_open = window, n_open, right_open
         scores.curve.right = right
+        scores.ranks = Ranks.from_notes(notes["ranks"], scores.n_rows)
+        scores.sets = SetSizes.from_notes(notes["sets"])
+        scores.calibration = Calibration.from_notes(notes["calibration"])
         return scores
 
 
@@ -192,3 +231,21 @@ class MemberWeights:
         if len(self.points) >= MOST_POINTS:
             self.points = self.points[1::2]
             self.every = (self.points[-1][0] - self.points[0][0]) // (len(self.points) - 1)
+
+
+@dataclass
+class Importances:
+    """The importances of features through the stream; points get rarer, since each takes a look at all trees."""
+
+    points: list[tuple[int, dict[Hashable, float]]] = field(default_factory=list)  # rows learned, and the shares then
+    every: int = 1
+
+    def is_due(self, n_rows: int) -> bool:
+        return not self.points or n_rows - self.points[-1][0] >= self.every
+
+    def add(self, n_rows: int, shares: dict[Hashable, float]) -> None:
+        """Note the shares when ``n_rows`` are learned."""
+        self.points.append((n_rows, shares))
+        if len(self.points) >= MOST_LOOKS:
+            self.points = self.points[1::2]
+            self.every = max(1, (self.points[-1][0] - self.points[0][0]) // (len(self.points) - 1))

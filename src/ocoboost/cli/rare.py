@@ -1,0 +1,101 @@
+"""Rare classes and costs in `ocoboost run`: its options, and what it shows of them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ocoboost.spelling import shortened, spelled
+
+if TYPE_CHECKING:
+    from ocoboost.run.runner import Run
+    from ocoboost.stream.protocol import StreamClassifier
+
+MOST_LABELS = 12  # in a table on a terminal
+LONGEST = 40  # characters of a label
+
+ClassWeight = Annotated[
+    str | None,
+    typer.Option(help='"balanced", or weights as JSON: {"label": weight}.', show_default=False),
+]
+Costs = Annotated[
+    str | None,
+    typer.Option(
+        help='Costs of mistakes as JSON: {"true label": {"predicted label": cost}}; others cost 1.', show_default=False
+    ),
+]
+
+
+def reweighted(model: StreamClassifier, class_weight: str | None, costs: str | None) -> StreamClassifier:
+    """The model with class weights and costs, if it is the mixture."""
+    from ocoboost.online.boost import OnlineBoostClassifier
+
+    told: dict[str, Any] = {}
+    if class_weight is not None:
+        is_word = class_weight == "balanced"
+        told["class_weight"] = class_weight if is_word else _labelled(_parsed(class_weight, "--class-weight"))
+    if costs is not None:
+        rows = _parsed(costs, "--costs")
+        if not all(isinstance(row, dict) for row in rows.values()):
+            raise typer.BadParameter("give an object of objects", param_hint="--costs")
+        told["costs"] = _labelled({label: _labelled(row) for label, row in rows.items()})
+    if not told:
+        return model
+    if not isinstance(model, OnlineBoostClassifier):
+        option = "--class-weight" if class_weight is not None else "--costs"
+        raise typer.BadParameter(f"{type(model).__name__} has none; use --model boost", param_hint=option)
+    return model.clone(told)
+
+
+def _parsed(text: str, option: str) -> dict[str, Any]:
+    try:
+        parsed = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise typer.BadParameter(f"not JSON ({error})", param_hint=option) from None
+    if not isinstance(parsed, dict) or not parsed:
+        raise typer.BadParameter("give an object with labels as names", param_hint=option)
+    return parsed
+
+
+def _labelled(told: dict[str, Any]) -> dict[Any, Any]:
+    """Labels as a file may have them: names in JSON are always text, labels may be whole numbers."""
+    return {**told, **{int(name): value for name, value in told.items() if name.lstrip("-").isdecimal()}}
+
+
+def cost_of(this: Run) -> dict[str, Any]:
+    """The mean cost of the rows that had a prediction; None if nobody said what mistakes cost."""
+    state = this.model.state_
+    if state is None or state.costs is None:
+        return {"cost": None}
+    counts = this.scores.counts[:, :-1]
+    matrix = state.costs.matrix(state.labels.known)[: len(counts), : len(counts)]
+    return {"cost": float((counts * matrix).sum() / max(1, counts.sum()))}
+
+
+def show_ranks(console: Console, summary: dict[str, Any]) -> None:
+    """How well the probabilities rank the rows of each label, and the cost."""
+    if summary["cost"] is not None:
+        console.print(f"Mean cost of a row: {summary['cost']:.4f}", highlight=False)
+    if not 0 < len(summary["labels"]) <= MOST_LABELS:
+        return
+    table = Table()
+    table.add_column("label")
+    for title in ("rows", "precision-recall area", f"recall at {summary['alert_rate']:.0%} alerts"):
+        table.add_column(title, justify="right")
+    n_rows = [sum(row) + n for row, n in zip(summary["confusion"], summary["not_predicted"], strict=True)]
+    areas, recalls = summary["average_precision"], summary["recall_at_alert_rate"]
+    for label, n, area, recall in zip(spelled(summary["labels"]), n_rows, areas, recalls, strict=True):
+        found = ("-" if value is None else f"{value:.4f}" for value in (area, recall))
+        table.add_row(Text(shortened(label, LONGEST)), f"{n:,}", *found)
+    console.print(table)
+
+
+def unpredicted(summary: dict[str, Any]) -> str:
+    """What the log loss leaves out, if anything."""
+    n_rows = summary["rows_without_prediction"]
+    return f"without {n_rows:,} row{'' if n_rows == 1 else 's'} that had no prediction, " if n_rows else ""

@@ -1,0 +1,75 @@
+"""The suspects of a run: on the terminal, and as a CSV file."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ocoboost.spelling import as_cell, shortened, spelled
+
+if TYPE_CHECKING:
+    from ocoboost.online.mixture.judging import Suspect
+    from ocoboost.run.runner import Run
+
+MOST_SHOWN = 5
+LONGEST = 30  # characters of a label
+
+
+def check_suspects(this: Run, suspects: str | None) -> None:
+    """Raise if suspects are asked for and the model keeps none."""
+    from ocoboost.online.boost import OnlineBoostClassifier
+
+    if suspects is not None and not isinstance(this.model, OnlineBoostClassifier):
+        raise typer.BadParameter(
+            f"{type(this.model).__name__} keeps no suspects; use --model boost", param_hint="--suspects"
+        )
+
+
+def suspects_of(this: Run) -> list[Suspect]:
+    """The rows whose label looks wrong, worst first; none if the model keeps none."""
+    from ocoboost.online.boost import OnlineBoostClassifier
+
+    return this.model.suspects_ if isinstance(this.model, OnlineBoostClassifier) else []
+
+
+def count_issues(this: Run) -> int:
+    """How many labels are taken for wrong, of the rows that are kept."""
+    return sum(suspect.is_label_issue for suspect in suspects_of(this))
+
+
+def show_issues(console: Console, this: Run) -> None:
+    """The labels that look most wrong."""
+    issues = [suspect for suspect in suspects_of(this) if suspect.is_label_issue]
+    if not issues:
+        return
+    title = f"Labels that look wrong: {len(issues):,}, worst first"
+    console.print(title + (" (--suspects writes all of them)" if len(issues) > MOST_SHOWN else ""), highlight=False)
+    table = Table()
+    has_keys = any(suspect.key is not None for suspect in issues)
+    for column in ("row", *(["id"] if has_keys else []), "given label", "predicted label", "label quality"):
+        table.add_column(column, justify="right" if column in ("row", "label quality") else "left")
+    for suspect in issues[:MOST_SHOWN]:
+        labels = (Text(shortened(label, LONGEST)) for label in (suspect.given_label, suspect.predicted_label))
+        key = [Text(shortened(suspect.key, LONGEST))] if has_keys else []
+        table.add_row(f"{suspect.row:,}", *key, *labels, f"{suspect.label_quality:.4f}")
+    console.print(table)
+
+
+def write_suspects(this: Run, path: str) -> None:
+    """Write all suspects to a CSV file, worst first; rows are counted from 0."""
+    from ocoboost.files.outputs import writing
+
+    found = suspects_of(this)
+    names = dict(zip(this.model.classes_, map(as_cell, spelled(this.model.classes_)), strict=True))
+    with writing(path) as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(["row", "id", "label_quality", "given_label", "predicted_label", "is_label_issue"])
+        for suspect in found:
+            key = "" if suspect.key is None else as_cell(str(suspect.key))
+            labels = names[suspect.given_label], names[suspect.predicted_label]
+            writer.writerow([suspect.row, key, f"{suspect.label_quality:.6g}", *labels, suspect.is_label_issue])
