@@ -42,7 +42,8 @@ def state_of_mixture(mixture):
     """What is known beside the long-lived members: weights, the watch, all ages, neighbours, the last label."""
     if not all(isinstance(cascade.ensemble, NativeEnsemble) for cascade in mixture.cascades):
         assert not mixture.ages  # so that nothing is left out
-        return bits([list(mixture.weights), list(mixture.watch), mixture.n_rows, mixture.last_label])
+        own = [list(mixture.weights), list(mixture.watch), mixture.prediction_sets.state(), mixture.keyed.state()]
+        return bits([*own, mixture.n_rows, mixture.last_label])
     known = mixture.state()
     known.pop("members")  # are compared by themselves
     return bits(known)

@@ -16,6 +16,7 @@ from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier, compiling
 from ocoboost.oco.domains import Simplex, UnitInterval
 from ocoboost.oco.players import PLAYERS, Game
 from ocoboost.oco.projections import project_onto_simplex, project_row
+from ocoboost.parts import PART_OPTIONS, signatures_of
 
 ASKED = "import os; os.environ['OCOBOOST_COUNT_REFERENCES'] = '1'"
 # A Numba that does not know the switch: it refuses a kernel that is compiled with it.
@@ -111,6 +112,20 @@ def _halve_from_a_constant(n_times):
 @needs_compiler
 def test_a_constant_is_no_other_signature():
     assert _halve_from_a_constant(3) == 0
+    assert len(signatures_of(_half)) == 1
+
+
+@needs_compiler
+def test_what_kernels_call_becomes_machine_code_only_there():
+    """Numba's own way would compile it by itself first, with a wrapper for Python."""
+    assert PART_OPTIONS
+    assert _halve_from_a_constant(3) == 0
+    assert not _half.signatures
+    (result,) = _half.part.overloads.values()
+    (function,) = [name for name in map(str, result.library.get_defined_functions()) if "_half" in name]
+    assert "cpython" not in function
+    assert result.library.get_pointer_to_function(result.fndesc.llvm_func_name) == 0
+    assert _half(7) == 3
     assert len(_half.signatures) == 1
 
 
@@ -132,10 +147,11 @@ modules = [module for name, module in sys.modules.items() if name.startswith("oc
 kernels = {id(k): k for module in modules for k in vars(module).values() if isinstance(k, Dispatcher)}
 n_signatures = 0
 for compiled in kernels.values():
-    seen = [re.sub(r"(\\dd, )[CFA]", r"\\1*", str(signature)) for signature in compiled.signatures]
-    n_signatures += len(seen)
-    if len(seen) != len(set(seen)) or "Literal" in str(seen):
-        print(compiled.py_func.__qualname__, *compiled.signatures, sep=chr(10))
+    for form in [compiled, compiled.part] if hasattr(compiled, "part") else [compiled]:
+        seen = [re.sub(r"(\\dd, )[CFA]", r"\\1*", str(signature)) for signature in form.signatures]
+        n_signatures += len(seen)
+        if len(seen) != len(set(seen)) or "Literal" in str(seen):
+            print(compiled.py_func.__qualname__, *form.signatures, sep=chr(10))
 assert n_signatures > 50, n_signatures
 """
 
@@ -147,3 +163,30 @@ def test_no_kernel_is_compiled_twice_for_layouts_or_constants(tmp_path):
     command = [sys.executable, "-c", COUNT_SIGNATURES]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert run.stdout == ""
+
+
+def test_a_kernel_is_as_new_as_all_that_kernels_are_made_of(tmp_path):
+    package = tmp_path / "pack"
+    (package / "deep").mkdir(parents=True)
+    files = {
+        "compiling.py": "",
+        "kernels.py": "from pack.compiling import kernel\nfrom pack.deep import (\n    sizes,\n)\n@own_kernel\n",
+        "deep/sizes.py": "from pack.constants import ONE\n",
+        "constants.py": "ONE = 1\n",
+        "page.py": "from pack.constants import ONE\n",
+    }
+    for name, text in files.items():
+        (package / name).write_text(text)
+    found = [path.relative_to(package).as_posix() for path in compiling.kernel_sources(package)]
+    assert found == ["compiling.py", "constants.py", "deep/sizes.py", "kernels.py"]
+
+
+@needs_compiler
+def test_kernels_of_other_sources_are_compiled_anew(tmp_path):
+    kept = compiling._Index(str(tmp_path), "kernel", "these sources")
+    kept.save("signature", "machine code")
+    assert kept.load("signature") == "machine code"
+    assert compiling._Index(str(tmp_path), "kernel", "other sources").load("signature") is None
+    assert isinstance(_half._cache._cache_file, compiling._Index)
+    (tmp_path / "kernel.nbi").write_bytes(b"")
+    assert kept.load("signature") is None

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -171,3 +172,23 @@ def test_wrong_arguments_change_nothing(iris, model):
         OnlineBoostClassifier("agnostic").fit(X, y)
     with pytest.raises(ValueError, match="Invalid parameter 'gama'"):
         model.set_params(booster__gama=0.1)
+
+
+def test_importances_and_suspects_are_those_of_the_rows_as_given():
+    draw = np.random.default_rng(1)
+    X = draw.normal(size=(400, 3))
+    y = (X[:, 1] > 0).astype(int)
+    wrong = draw.choice(400, 20, replace=False)
+    y[wrong] = 1 - y[wrong]
+    model = OnlineBoostClassifier(ocoboost.OnlineBoostClassifier(budget=40), random_state=1)
+    for name in ("feature_importances_", "suspects_"):
+        with pytest.raises(NotFittedError):
+            getattr(model, name)
+    model.fit(X, y)
+    assert model.feature_importances_.shape == (3,)
+    assert model.feature_importances_.argmax() == 1
+    found = [suspect.row for suspect in model.suspects_[:20]]
+    assert len(set(found) & set(wrong.tolist())) >= 15
+    assert all(y[suspect.row] == suspect.given_label for suspect in model.suspects_)
+    other = OnlineBoostClassifier(HoeffdingTrees(), random_state=1).fit(X, y)
+    assert not hasattr(other, "feature_importances_")

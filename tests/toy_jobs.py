@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import warnings
 
-from ocoboost.errors import DataFileError
+from ocoboost.errors import DataFileError, HazardWarning
 
 
 def work(job):
@@ -14,6 +15,8 @@ def work(job):
 def failing(job, tick):
     """A job that fails in every way there is."""
     tick(0.5)
+    if job["model"] == "warns":
+        warnings.warn("numbers as text", HazardWarning, stacklevel=1)
     if job["model"] == "raises":
         raise KeyError("x\nand a second line")
     if job["model"] == "dies":

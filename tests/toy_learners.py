@@ -92,3 +92,30 @@ class Witness:
         self.ensemble.vote_and_learn(learner, rows, label_weights, out)
         self.taught.setdefault(learner, []).extend(label_weights.copy())
         self.votes.setdefault(learner, []).extend(out.copy())
+
+
+class Glimpse(base.Classifier):
+    """Says what the feature ``says`` does with advantage ``gamma``, whatever it is taught: R_W = 0, on any weights.
+
+    Parameters
+    ----------
+    gamma
+        The advantage.
+    seed
+        Of the noise, which is a function of the row's number.
+    """
+
+    def __init__(self, gamma: float = 0.5, seed: int | None = None) -> None:
+        self.gamma = gamma
+        self.seed = seed
+
+    @property
+    def _multiclass(self):
+        return True
+
+    def learn_one(self, x, y, *, w=1.0):
+        pass
+
+    def predict_proba_one(self, x, **kwargs):
+        rng = np.random.default_rng((self.seed or 0, x["number"]))
+        return {x["says"] if rng.random() < self.gamma else int(rng.integers(x["k"])): 1.0}

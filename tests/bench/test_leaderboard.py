@@ -65,6 +65,7 @@ def test_every_ensemble_can_be_asked_for_in_another_size():
         assert contestants.find(name) is not None
 
 
+@pytest.mark.slow  # ten seconds
 def test_a_run_has_every_measure_and_a_job_says_what_decides_it(tmp_path):
     store, known = Store(tmp_path / "results.jsonl"), leaderboard.catalogue()
     chosen = settings("last-label", "majority", "hoeffding")

@@ -77,6 +77,44 @@ def test_the_tables_of_the_theorems_are_made_from_the_runs():
     assert theory.tables(studies.finished("theory", STORED)) == between(page, "tables")
 
 
+def test_the_paired_table_of_the_mixture_is_made_from_the_runs():
+    paired, studies = map(importlib.import_module, ("paired_accuracy", "studies"))
+    page = (DOCS / "mixture.md").read_text()
+    assert paired.tables(studies.finished("paired_accuracy", STORED)) == between(page, "paired")
+
+
+def test_only_pairs_are_compared():
+    paired = importlib.import_module("paired_accuracy")
+    accuracies = {("before", 1): 0.5, ("after", 1): 0.6, ("before", 2): 0.5, ("after", 2): 0.8, ("before", 3): 0.0}
+    runs = [
+        {"noise": 0.0, "dataset": name, "shuffle": shuffle, "tree": tree, "accuracy": accuracy}
+        for (tree, shuffle), accuracy in accuracies.items()
+        for name in paired.NAMES
+    ]
+    *_, before, after, difference = paired.tables(runs).splitlines()
+    assert before.split(" | ")[1:4] == ["2", "before", "50.00"]
+    assert after.split(" | ")[1:4] == ["2", "after", "70.00"]
+    assert difference.split(" | ")[1:4] == ["2", "difference", "+20.00 ± 10.00"]
+
+
+def test_ranks_by_size_are_over_the_streams_that_all_sizes_were_run_on():
+    streams, compare = importlib.import_module("streams"), importlib.import_module("ocoboost.bench.compare")
+    models, names = ("boost", "capymoa-knn", *streams.SIZED), ("a", "b", "c")
+    runs = {(name, 0.0, model): [{"accuracy": 50.0}] for name in names for model in models}
+    runs |= {(name, 0.0, "boost"): [{"accuracy": 60.0}] for name in names}
+    del runs["a", 0.0, "capymoa-srp-100"], runs["b", 0.0, "capymoa-knn"]
+    settings = compare.Settings(models, names, (0.0,), (1,), None)
+    (section,) = streams.ranks_by_size(compare.Comparison(settings, runs))
+    told, _, table, duels = section.parts
+    assert told.startswith("Over the 2 streams")
+    assert told.endswith("b, c.")
+    assert table.rows[0] == ("boost", "1.00")
+    assert len(table.rows) == 1 + len(streams.SIZED)
+    assert duels.rows == [(model, "2 of 2", "+10.00", "+10.00") for model in streams.SIZED]
+    del runs["b", 0.0, "capymoa-srp-100"]
+    assert streams.ranks_by_size(compare.Comparison(settings, runs)) == []
+
+
 def test_putting_text_between_marks_keeps_the_rest(tmp_path):
     studies = importlib.import_module("studies")
     page = tmp_path / "page.md"

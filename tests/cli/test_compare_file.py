@@ -12,7 +12,7 @@ from pyarrow import parquet
 
 from command_line import ocoboost as command
 from ocoboost.bench import apart, compare, measures, on_file, peers
-from ocoboost.errors import DataFileError
+from ocoboost.errors import DataFileError, HazardWarning
 from toy_jobs import failing
 
 READING = {"target": "label", "drop": [], "text": [], "file_format": None, "delimiter": None, "on_error": "stop"}
@@ -100,6 +100,14 @@ def test_what_fails_is_named_and_the_rest_goes_on():
         "dies": "its process was ended by SIGKILL, perhaps for want of memory",
     }
     assert sorted(heard.fractions) == [(name, 0.5) for name in ("dies", "fine", "good", "raises")]
+
+
+def test_what_a_process_warns_of_is_said_here():
+    heard = Heard()
+    with pytest.warns(HazardWarning, match="numbers as text") as said:
+        heard.run([{"model": "warns"}], failing, 1)
+    assert len(said) == 1
+    assert heard.results == {"warns": {"model": "warns"}}
 
 
 def test_rows_that_cannot_be_read_end_all_of_it():

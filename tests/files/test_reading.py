@@ -15,7 +15,7 @@ from ocoboost.errors import DataFileError
 from ocoboost.files import parquet as parquet_files
 from ocoboost.files import records
 from ocoboost.files.ahead import read_ahead
-from ocoboost.files.columns import Columns, as_number
+from ocoboost.files.columns import MISSING, Columns, as_number
 from ocoboost.files.opening import ByteStream
 from ocoboost.files.sources import Source, format_of
 
@@ -79,6 +79,15 @@ def test_numbers(cell):
 @pytest.mark.parametrize("cell", ["1_000", "١", "abc", "", "0x10", "1,5", "--1"])
 def test_what_looks_like_a_number_but_is_none(cell):
     assert as_number(cell) is None
+
+
+@pytest.mark.parametrize("cell", sorted(MISSING))
+def test_missing_cells_however_they_are_spelled(tmp_path, monkeypatch, cell):
+    monkeypatch.setattr(records, "FIRST_SIZE", 10)  # both ways to read
+    (tmp_path / "rows.csv").write_text("n,t,y\n" + f"1,x,a\n{cell},{cell},b\n" * 20)
+    rows, labels, _ = rows_of(tmp_path / "rows.csv")
+    assert rows == [{"n": 1.0, "t": "x"}, {"n": None, "t": None}] * 20
+    assert labels == ["a", "b"] * 20
 
 
 def test_quoted_line_breaks_do_not_end_a_record_and_lines_are_counted(tmp_path, monkeypatch):
@@ -176,7 +185,7 @@ def test_json_rows_keep_the_types_of_labels_and_may_lack_columns(tmp_path):
 def test_extensions_tell_the_format():
     assert [format_of(name) for name in ("a.tsv", "b.ARFF", "c.json.gz", "-")] == ["csv", "arff", "jsonl", "csv"]
     with pytest.raises(DataFileError, match="unknown file extension"):
-        format_of("rows.xlsx")
+        format_of("rows.xyz")
 
 
 def test_errors_of_a_reader_come_at_their_place():

@@ -147,3 +147,9 @@ def test_bytes_that_are_not_text_are_an_error_whoever_reads_them(label):
     assert reader_of(NUMBERS).read_with_arrow(raw) is None
     with pytest.raises(DataFileError, match=r"rows\.csv, line 4: not UTF-8 text"):
         reader_of(NUMBERS).read_by_cell(raw)
+
+
+def test_cells_may_be_as_long_as_records():
+    text = "t" * 200_000
+    chunk = read_both(f'{text},1,u\n"{text}",2,v\n'.encode(), TEXTS)
+    assert [row["t"] for row in chunk.rows] == [text, text]

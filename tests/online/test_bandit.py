@@ -7,7 +7,6 @@ import pickle
 
 import numpy as np
 import pytest
-from river import base
 
 import ocoboost
 from laws import learned
@@ -28,7 +27,7 @@ from ocoboost.errors import InvalidInputError, InvalidParameterError
 from ocoboost.online.acting import Acting
 from ocoboost.theory import bounds
 from test_paper_theorems import assert_mean_at_most
-from toy_learners import Bins, Weightless
+from toy_learners import Bins, Glimpse, Weightless
 
 TREES = HoeffdingTrees(max_depth=1, grace_period=20)
 BOOSTERS = {
@@ -99,33 +98,6 @@ def test_a_limit_on_weights():
 
 
 # -- the bound ---------------------------------------------------------------------------------------------------------
-
-
-class Glimpse(base.Classifier):
-    """Says what the feature ``says`` does with advantage ``gamma``, whatever it is taught: R_W = 0, on any weights.
-
-    Parameters
-    ----------
-    gamma
-        The advantage.
-    seed
-        Of the noise, which is a function of the row's number.
-    """
-
-    def __init__(self, gamma: float = 0.5, seed: int | None = None) -> None:
-        self.gamma = gamma
-        self.seed = seed
-
-    @property
-    def _multiclass(self):
-        return True
-
-    def learn_one(self, x, y, *, w=1.0):
-        pass
-
-    def predict_proba_one(self, x, **kwargs):
-        rng = np.random.default_rng((self.seed or 0, x["number"]))
-        return {x["says"] if rng.random() < self.gamma else int(rng.integers(x["k"])): 1.0}
 
 
 @pytest.mark.parametrize("k", [2, 4])

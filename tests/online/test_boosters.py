@@ -169,6 +169,7 @@ print([model.predict_proba_one(x) for x, _ in rows[:40]], [model.sample_one(x) f
 """
 
 
+@pytest.mark.slow  # a new process for each, a minute in all
 @pytest.mark.parametrize("relabel", ["fractional", "random"])
 @pytest.mark.parametrize("booster", BOOSTERS)
 @pytest.mark.parametrize(

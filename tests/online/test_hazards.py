@@ -138,6 +138,32 @@ def test_numbers_as_text():
     assert "convert it with float() first" in said[0]
 
 
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda row: f"0,{row}",
+        lambda row: f"{row:,}.5",
+        lambda row: f"1.{row:03},5",
+        lambda row: f"${row}",
+        lambda row: f"-{row} €",
+        lambda row: f" {row}% ",
+        lambda row: str(1000 + row),  # whole, but each comes once
+    ],
+    ids=["decimal comma", "English", "German", "dollars", "euros", "per cent", "whole"],
+)
+def test_numbers_as_people_write_them(write):
+    said = hazards_of(booster(), [{"size": write(row)} for row in range(SOME)], alternating(SOME))
+    assert len(said) == 1
+    assert f"X: column 'size' holds numbers as text, such as {write(SOME - 1)!r}" in said[0]
+    assert "a decimal point and no other signs" in said[0]
+
+
+@pytest.mark.parametrize("text", ["10.0.0.{}", "{}-{}", "no. {}", "{} kg", "0x{}", "1.2.{}", "{}"])
+def test_text_that_is_no_number(text):
+    rows = [{"c": text.format(row % 20, row % 20)} for row in range(SOME)]
+    assert hazards_of(booster(), rows, alternating(SOME)) == []
+
+
 def test_identifiers():
     rows = [{"user": f"u{row}", "colour": "red" if row % 3 else "blue"} for row in range(SOME)]
     assert hazards_of(booster(), rows[:-1], alternating(SOME)[:-1]) == []
@@ -195,6 +221,54 @@ def test_one_warning_for_all_columns_of_a_kind():
     assert len(hazards_of(booster(), rows, alternating(60))) == 1
 
 
+# -- labels and weights ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("caf\u00e9", "cafe\u0301"), ("yes", "yes "), ("New York", "New  York"), ("a b", "a\u00a0b")],
+    ids=["Unicode", "end", "between", "no-break"],
+)
+def test_labels_that_differ_only_in_spelling(one, other):
+    for labels in ([one, other, one, other], [other, one]):
+        said = hazards_of(booster(), [{"a": 1.0}] * len(labels), labels)
+        assert len(said) == 1
+        assert f"y: the labels {labels[0]!a} and {labels[1]!a} differ only in spaces or in how" in said[0]
+    assert hazards_of(booster(classes=[one, other]), [{"a": 1.0}] * 2, [one, other]) == []
+    model = booster()
+    model.learn_one({"a": 1.0}, one)
+    with pytest.warns(HazardWarning, match="differ only in spaces"):
+        pickle.loads(pickle.dumps(model)).learn_one({"a": 1.0}, other)
+
+
+def test_labels_that_differ():
+    labels = ["a", "A", "ä", "a b", "ab", "1", 1, 2, True, b"a", ("a",), "²"]
+    assert hazards_of(booster(), [{"a": 1.0}] * len(labels), labels) == []
+
+
+@pytest.mark.parametrize("weights", [[1.0] * 5 + [1e300], [1e300] + [1.0] * 5, [1e-9, 1.0], [1.0, 2.0, 1e308]])
+def test_a_row_that_outweighs_all_others(weights):
+    X, y = [{"a": 1.0}] * len(weights), ["x"] * len(weights)
+    with pytest.warns(HazardWarning, match=r"w: a row has the weight 1e\+30|w: a row has the weight 1, ") as said:
+        booster().learn_many(X, y, w=weights)
+    assert len(said) == 1
+    model = booster()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        for x, label, weight in zip(X, y, weights, strict=True):
+            model.learn_one(x, label, w=weight)
+    assert ["next to nothing; clip the weights" in str(warning.message) for warning in said] == [True]
+
+
+@pytest.mark.parametrize(
+    "weights", [[1e300] * 4, [0.0, 0.0, 1.0], [0.0, 0.0], [1.0, 1e5], np.random.default_rng(1).exponential(size=2000)]
+)
+def test_weights_that_may_well_be_meant(weights):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", HazardWarning)
+        booster().learn_many([{"a": 1.0}] * len(weights), ["x"] * len(weights), w=weights)
+
+
 # -- columns -----------------------------------------------------------------------------------------------------------
 
 FRAME = pd.DataFrame({"a": np.arange(20.0), "b": np.arange(20.0)})
@@ -239,6 +313,19 @@ def test_unknown_columns_are_listed_with_what_becomes_of_them():
     other.learn_many(np.zeros((20, 8)), alternating(20))
     with pytest.warns(HazardWarning, match=r"they become new columns\. Give the columns the names"):
         other.learn_many(FRAME, alternating(20))
+
+
+def test_columns_that_change_within_a_block():
+    rows = [{"a": 1.0, "b": "red"}] * 15 + [{"A": 1.0, "B": "red"}] * 15
+    for first in (0, 5):
+        model = booster()
+        assert hazards_of(model, rows[:first], alternating(30)[:first]) == []
+        with pytest.warns(HazardWarning, match=r"\('A', 'B'\) is among those that were learned \('a', 'b'\); they bec"):
+            model.learn_many(rows[first:], alternating(30)[first:])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", HazardWarning)
+        booster().learn_many(rows[10:], alternating(20))  # five rows are not much to go by
+        booster().learn_many([{"a": 1.0}, *rows], ["x", *alternating(30)])  # columns come and go
 
 
 def test_after_loading_ten_unknown_rows_are_needed():
@@ -299,6 +386,24 @@ def test_as_errors_they_refuse_the_call_and_change_nothing():
             with pytest.raises(HazardWarning):
                 model.predict_many(np.zeros((2, 2)))
     assert learned(model, [{"a": 1.0}]) == before
+
+
+def test_as_errors_they_refuse_no_call_that_is_right():
+    rows, labels = [{"a": row % 7, "id": f"u{row}"} for row in range(SOME)], alternating(SOME)
+    model = booster()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", HazardWarning)
+        for _ in range(2):
+            with pytest.raises(HazardWarning, match="identifiers"):
+                model.learn_many(rows, labels)
+        model.learn_many([{"a": x["a"]} for x in rows], labels)
+        for _ in range(2):
+            with pytest.raises(HazardWarning, match="none of its columns"):
+                model.learn_one({"b": 1.0}, "x")
+            with pytest.raises(HazardWarning, match="clip the weights"):
+                model.learn_one({"a": 1.0}, "x", w=1e300)
+        model.learn_one({"a": 1.0}, "x", w=2.0)
+    assert model.n_rows_ == SOME + 1
 
 
 def test_watching_changes_no_bit_and_is_not_copied():

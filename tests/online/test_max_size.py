@@ -7,9 +7,9 @@ import pytest
 from river import tree
 
 from laws import learned
-from ocoboost import HoeffdingTrees, MondrianTrees, OnlineBoostClassifier
+from ocoboost import HoeffdingTrees, MondrianTrees, OnlineAgnosticBoostClassifier, OnlineBoostClassifier
 from ocoboost.errors import InvalidParameterError
-from ocoboost.online.members import SHARE_OF_NEIGHBOURS
+from ocoboost.online.members import SHARE_OF_NEIGHBOURS, SHARE_OF_SUSPECTS
 from ocoboost.stream.state import SHARE_OF_LEARNERS
 
 RNG = np.random.default_rng(0)
@@ -39,8 +39,9 @@ def test_the_mixture_shares_its_memory_out_by_the_appetite_of_its_trees():
     ensembles = [cascade.ensemble for cascade in model.state_.engine.cascades]
     shares = [ensemble.max_bytes / len(ensemble.trees.n_nodes) for ensemble in ensembles]
     mondrian, hoeffding = MondrianTrees.appetite, HoeffdingTrees.appetite
-    own = sum(array.nbytes for array in (*model.state_.engine.weights, *model.state_.engine.watch))
-    left = (SHARE_OF_LEARNERS * 2**20 - own) * (1 - SHARE_OF_NEIGHBOURS)
+    mixture = model.state_.engine
+    own = sum(array.nbytes for array in (*mixture.weights, *mixture.watch)) + mixture.prediction_sets.n_bytes
+    left = (SHARE_OF_LEARNERS * 2**20 - own) * (1 - SHARE_OF_NEIGHBOURS - SHARE_OF_SUSPECTS)
     unit = left / (10 * mondrian + 9 * hoeffding)
     assert shares == pytest.approx([*(unit * mondrian * share for share in (1, 0.5, 1)), *[unit * hoeffding] * 3])
     assert "max_size" not in "".join(model.member_weights_)  # names say what tells the members apart
@@ -65,3 +66,20 @@ def test_foreign_learners_have_no_limit():
     model = OnlineBoostClassifier(tree.HoeffdingTreeClassifier(), gammas=(0.5,), budget=2, max_size=0.05)
     model.learn_many(X[:50], Y[:50])
     assert model.memory_usage_ > 0.05 * 2**20
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        HoeffdingTrees(n_learners=10**9),
+        MondrianTrees(n_learners=10**7),
+        OnlineBoostClassifier(budget=10**9),
+        OnlineAgnosticBoostClassifier(n_learners=10**12),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_more_learners_than_can_fit_are_not_made(model):
+    with pytest.raises(
+        InvalidParameterError, match=r"trees do not fit into [0-9.]+ MiB, what max_size leaves for them"
+    ):
+        model.learn_one({"a": 1.0}, "x")

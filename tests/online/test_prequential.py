@@ -138,6 +138,7 @@ def test_answers_to_a_table_are_those_to_its_rows(booster):
     model = booster(HoeffdingTrees(), n_learners=3, seed=1)
     fresh = model.answer_many(X[:3])
     assert (fresh.classes, fresh.labels, fresh.probabilities.shape) == ([], [None] * 3, (3, 0))
+    assert repr(model.answer_one(X[0])) == repr(model.answer_many(X[:1]))
     model.learn_many(X, Y)
     before = learned(model, X[:5])
     answered = model.answer_many(X)
@@ -146,4 +147,8 @@ def test_answers_to_a_table_are_those_to_its_rows(booster):
     ours = np.array([list(model.predict_proba_one(x).values()) for x in X])
     np.testing.assert_array_equal(answered.probabilities, ours)
     np.testing.assert_array_equal(answered.vote_shares, [list(model.vote_shares_one(x).values()) for x in X])
+    single = [model.answer_one(x) for x in X]
+    assert [one.labels[0] for one in single] == answered.labels
+    for place in (3, 4, 5):
+        np.testing.assert_array_equal(np.concatenate([one[place] for one in single]), answered[place])
     assert learned(model, X[:5]) == before

@@ -80,6 +80,7 @@ ASKING = {
     "predict_proba_one": lambda model: model.predict_proba_one(GOOD),
     "predict_many": lambda model: model.predict_many([GOOD]),
     "answer_many": lambda model: model.answer_many([GOOD]),
+    "answer_one": lambda model: model.answer_one(GOOD),
     "sample_one": lambda model: model.sample_one(GOOD),
 }
 MESSAGE = "OnlineAgnosticBoostClassifier: another call is {} at the moment, so this one did nothing; threads that share"

@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 import ocoboost
-from command_line import GOOD, write_rows
+from command_line import GOOD, said, write_rows
 from command_line import ocoboost as command
 from ocoboost.files import records
 from ocoboost.run import runner
@@ -31,7 +31,16 @@ BAD = {
     "binary junk": (bytes(range(256)) * 50, "line 1: not UTF-8 text"),
     "zero bytes": (GOOD.encode() + b"\0\0\n", "line 42: not UTF-8 text (a zero byte); is this a binary file?"),
     "late zero byte": (long_file("1,1,\0u\n"), "line 50,001: not UTF-8 text (a zero byte); is this a binary file?"),
-    "latin": (GOOD.encode() + "é,1,u\n".encode("latin-1"), "line 42: not UTF-8 text (byte 0xe9)"),
+    "latin": (
+        GOOD.encode() + "é,1,u\n".encode("latin-1"),
+        "line 42: not UTF-8 text (byte 0xe9); convert text of another encoding (iconv -t utf-8).",
+    ),
+    "UTF-16": (GOOD.encode("utf-16"), "text in UTF-16; convert it to UTF-8"),
+    "zip or workbook": (b"PK\x03\x04" + bytes(30), "a zip archive or an Excel workbook; unpack it, or save"),
+    "old workbook": (b"\xd0\xcf\x11\xe0" + bytes(30), "an Excel workbook; save the table as CSV."),
+    "Parquet": (b"PAR1\x15\x04" + bytes(30), "a Parquet file; name the format with --format parquet."),
+    "zstd": (b"\x28\xb5\x2f\xfd" + bytes(30), "compressed by zstd, and only gzip is read; unpack it."),
+    "xz": (b"\xfd7zXZ\0" + bytes(30), "compressed by xz, and only gzip is read; unpack it."),
     "labels": ("a,y\n" + "".join(f"{n},{n}\n" for n in range(100)), "column 'y' has 100 distinct labels in its first"),
     "text in row 50,000": (long_file("abc,1,u\n"), "line 50,001: 'abc' in numeric column 'a' is not a number"),
     "odd nan in row 50,000": (long_file("nan(1),1,u\n"), "line 50,001: 'nan(1)' in numeric column 'a' is not a number"),
@@ -63,7 +72,7 @@ def test_a_bad_file_is_one_clear_line_and_exit_code_2(tmp_path, name):
 OTHER = {
     "rows.jsonl": [
         ('{"a": 1, "y": "u"}\n{"a": 1\n', "line 2: not valid JSON"),
-        ('{"a": 1, "y": "u"}\n[1]\n', "line 2: not a JSON object"),
+        ('{"a": 1, "y": "u"}\n[1]\n', "line 2: not a JSON object; write one object per line"),
         ('{"a": 1, "y": "u"}\n{"a": "x", "y": "u"}\n', "line 2: 'a' is \"x\", but it held numbers before"),
         ('{"a": 1, "y": "u"}\n{"a": [1], "y": "u"}\n', "line 2: 'a' is an array"),
         ('{"a": 1, "y": "u"}\n{"a": 1}\n', "line 2: no label: 'y' is missing"),
@@ -80,7 +89,8 @@ OTHER = {
     ],
     "rows.parquet": [("not parquet", "not a Parquet file"), ("", "not a Parquet file")],
     "rows.csv.gz": [(gzip.compress(GOOD.encode() * 9, mtime=0)[:-20], "damaged or truncated gzip file")],
-    "rows.xls": [("", "unknown file extension; name the format with --format (csv, parquet, arff, jsonl)")],
+    "rows.xyz": [("", "unknown file extension; name the format with --format (csv, parquet, arff, jsonl)")],
+    "rows.xls": [("", "rows.xls: Excel workbooks are not read; save the table as CSV.")],
 }
 
 
@@ -91,6 +101,31 @@ def test_bad_files_of_other_formats(tmp_path, name, content, message):
     assert result.exit_code == 2
     assert message in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_a_column_that_begins_like_a_parquet_file(tmp_path):
+    (tmp_path / "rows.csv").write_text(GOOD.replace("a,", "PAR1,"))
+    assert command("run", tmp_path / "rows.csv", "--target", "y", "--model", "hoeffding").exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "__index_level_0__"])
+def test_the_row_index_that_pandas_writes(tmp_path, name):
+    path = tmp_path / "rows.csv"
+    path.write_text(GOOD.replace("a,", f"{name},"))
+    result = command("run", path, "--target", "y", "--model", "hoeffding")
+    assert result.exit_code == 0
+    assert said(result.stderr) == [
+        f"ocoboost: warning: {path}: column 1, {name!r}, looks like the row index that pandas writes, which says "
+        f"nothing about rows to come; leave it out with --drop {name!r}."
+    ]
+    result = command("run", path, "--target", "y", "--model", "hoeffding", "--drop", name)
+    assert (result.exit_code, said(result.stderr)) == (0, [])
+
+
+def test_a_delimiter_at_the_end_of_every_line_makes_a_column_of_missing_cells(tmp_path):
+    (tmp_path / "rows.csv").write_text("".join(line + ",\n" for line in GOOD.splitlines()))
+    result = command("run", tmp_path / "rows.csv", "--target", "y", "--model", "hoeffding")
+    assert (result.exit_code, said(result.stderr)) == (0, [])
 
 
 def test_a_file_that_does_not_exist_or_is_a_directory(tmp_path):

@@ -58,7 +58,7 @@ def test_one_and_its_spelling_are_two_labels(tmp_path):
     (row, *_) = csv.DictReader(io.StringIO(command("predict", model, path).stdout))
     assert list(row)[2:] == ["p(1)", "p('1')", "p('1\\n')"]
     table = command("run", path, *RUN).stdout
-    assert table.count("'1'") == 2
+    assert table.count("'1'") == 3  # in the confusion matrix, down and across, and in the table of labels
 
 
 def test_predictions_in_csv_are_no_formulas_unless_asked_for(tmp_path):

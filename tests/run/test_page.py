@@ -17,7 +17,8 @@ def report(tmp_path_factory):
     with (folder / "rows.csv").open("w") as file:
         file.write("a,b,<label>\n")
         for a, b in rng.normal(size=(2500, 2)).round(4).tolist():
-            file.write(f"{a},{b},{'up & away' if a > b else 'down'}\n")
+            is_wrong = rng.random() < 0.05
+            file.write(f"{a},{b},{'up & away' if (a > b) != is_wrong else 'down'}\n")
     path = folder / "out.html"
     options = ["--target", "<label>", "--budget", "6", "--report", str(path), "--json"]
     result = CliRunner().invoke(app, ["run", str(folder / "rows.csv"), *options])
@@ -36,6 +37,9 @@ def test_the_page_says_how_it_was_made_and_asks_for_nothing(report):
         "&lt;label&gt;",
         "cumulative",
         "Confusion matrix",
+        "Calibration",
+        "What matters",
+        "Labels that look wrong",
         "Where the regret",
     ):
         assert words in page
@@ -56,7 +60,7 @@ def test_a_browser_renders_it_and_nothing_overflows(report, size, scheme):
         pytest.skip(f"no browser: {reason}")
     with browser.browser() as chromium:
         chromium.open(report, size, scheme)
-        assert len(chromium.ask(browser.FIGURES)) == 3
+        assert len(chromium.ask(browser.FIGURES)) == 6
         assert chromium.ask(browser.OVERFLOWS) == []
         assert chromium.errors() == []
         assert chromium.requests() == []

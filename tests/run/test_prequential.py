@@ -34,9 +34,11 @@ def test_the_scores_are_those_of_a_prequential_run(tmp_path, with_text):
             right += said == label
             is_known = label in answered.classes
             probability = answered.probabilities[row, answered.classes.index(label)] if is_known else 0.0
-            losses.append(-np.log(max(probability, 1e-15)))
+            if said is not None:
+                losses.append(-np.log(max(probability, 1e-15)))
     assert result["accuracy"] == right / len(rows)
     assert result["log_loss"] == pytest.approx(np.mean(losses), rel=1e-12)
+    assert result["rows_without_prediction"] == len(rows) - len(losses) == 1
     assert result["labels"] == model.classes_
     assert sum(map(sum, result["confusion"])) + sum(result["not_predicted"]) == result["rows"] == len(rows)
     assert result["seed"] == 1

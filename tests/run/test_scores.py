@@ -70,6 +70,9 @@ def test_rows_without_a_prediction_are_wrong():
     scores.add(np.array([0, 1]), np.array([0, 0]), np.array([1.0, 0.0]), 2)
     assert scores.accuracy == pytest.approx(1 / 3)
     assert scores.counts.tolist() == [[1, 0, 1], [1, 0, 0]]
+    assert scores.log_loss == pytest.approx(-math.log(LEAST) / 2)  # of two rows: the other had no prediction
+    assert (scores.n_not_predicted, scores.n_clipped) == (1, 1)
+    assert scores.summary()["rows_without_prediction"] == 1
     assert Scores().summary()["accuracy"] is None
 
 

@@ -86,7 +86,7 @@ CHANGES = {
     "a budget of nothing": (lambda h: replace(parameters(h), "budget", 0), "has invalid parameters .*budget"),
     "ten million learners": (lambda h: replace(parameters(h), "budget", 10**7), "too few for budget=10000000"),
     "a number beyond kernels": (lambda h: replace(parameters(h), "n_jobs", 2**70), "has invalid parameters .n_jobs"),
-    "many gammas": (lambda h: replace(parameters(h), "gammas", [0.5] * 1000), "1000 gammas for 6 boosters"),
+    "many gammas": (lambda h: replace(parameters(h), "gammas", [0.5] * 1000), "1000 gammas for 7 boosters"),
     "other members": (lambda h: replace(parameters(h), "budget", 60), "its settings are not those"),
     "a negative seed": (lambda h: replace(state(h), "seed", -1), "invalid seed: -1"),
     "a seed that is none": (lambda h: replace(parameters(h), "seed", -1), "has invalid parameters .*seed"),

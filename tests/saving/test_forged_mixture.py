@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ocoboost
-from forging import File, entry, forged, refusal, replace, saved_as, sealed, state
-from model_files import long_stream
+from forging import File, entry, forged, refusal, replace, sealed, state
+from model_files import MODELS, long_stream, taught
 from ocoboost.errors import ModelFileError
 from ocoboost.online.mixture.blend import Weights
 from ocoboost.online.mixture.drift import Watch
@@ -15,7 +15,16 @@ from ocoboost.online.mixture.drift import Watch
 
 @pytest.fixture(scope="module")
 def ages(tmp_path_factory):
-    return saved_as("ages", tmp_path_factory, 150)
+    """150 rows were learned, the last of them under a key; another key waits."""
+    model, rows = MODELS["ages"](seed=3), list(long_stream(150))
+    taught(model, rows[:-1])
+    x, y, _ = rows[-1]
+    model.predict_one(x, key="answered")
+    model.predict_one(x, key="waiting")
+    model.learn_one(x, y, key="answered")
+    path = tmp_path_factory.mktemp("saved") / "model.oco"
+    ocoboost.save(model, path)
+    return path.read_bytes()
 
 
 def put(value):
@@ -60,7 +69,31 @@ REFUSED = {
     "neighbours with a column less": (("neighbours", "rows"), lambda rows: rows[:, 1:], "rows of the neighbours"),
     "ranges of nothing": (("neighbours", "low"), put(np.nan), "rows of the neighbours"),
     "ranges of fewer columns": (("neighbours", "high"), lambda high: high[1:], "columns of the neighbours"),
+    "a rate far above 1": (("prediction_sets", 0), put(1e9), "prediction sets: rates"),
+    "a rate that is no number": (("prediction_sets", 0), put(np.nan), "finite"),
+    "one level less": (("prediction_sets", 0), lambda rates: rates[1:], "shape"),
+    "labels of no probability": (("prediction_sets", 1), put(0.0), "recent labels"),
+    "more recent labels than rows": (("prediction_sets", 1), put(1e4), "recent labels"),
+    "answers of a larger mixture": (("keyed", "members"), lambda members: np.append(members, 0.5), "ledger"),
+    "answers below nothing": (("keyed", "members"), put(-0.5), "nobody can have given"),
+    "answers above everything": (("keyed", "said"), put(1.5), "nobody can have given"),
+    "long-lived members asleep": (("keyed", "awake"), put(0), "nobody can have given"),
+    "half awake": (("keyed", "awake"), put(2), "nobody can have given"),
+    "a probability of nothing": (("keyed", "said"), lambda said: said.fill(0.0), "nobody can have issued"),
+    "a threshold below nothing": (("keyed", "thresholds"), put(-1.0), "nobody can have given"),
+    "an answer without labels": (("keyed", "n_classes"), put(0), "numbers of labels"),
+    "an answer with more labels": (("keyed", "n_classes"), put(5), "numbers of labels"),
     "ranges of all columns but one": (("neighbours", "low"), lambda low: low[1:], "columns of the neighbours"),
+    "a suspect from the future": (("suspects", "first", 0), put(150), "rows of the suspects"),
+    "a suspect twice": (("suspects", "first", 0), put(1), "rows of the suspects"),
+    "suspects with other labels": (("suspects", "first", 1), put(4), "labels of the suspects"),
+    "a suspect that is more than certain": (("suspects", "worst", 2), put(1.5), "labels of the suspects"),
+    "a suspect that is no number": (("suspects", "worst", 2), put(np.nan), "finite"),
+    "a suspect far off": (("suspects", "worst", 3), put(np.inf), "rows of the suspects"),
+    "suspects with fewer columns": (("suspects", "worst", 3), lambda rows: rows[:, 1:], "rows of the suspects"),
+    "one label less": (("suspects", "first", 1), lambda labels: labels[1:], "suspects"),
+    "more confidence than rows": (("suspects", "sums"), put(1e9), "sums of the suspects"),
+    "sums of other labels": (("suspects", "sums"), lambda sums: sums[:, 1:], "shape"),
 }
 
 
@@ -82,14 +115,29 @@ VALUES = {
     "members": [[], None],
     "ages": [[], None, [1], [[], []], [1, 1], {"dict": []}],
     "neighbours": [None, [], {"dict": []}],
+    "suspects": [None, [], {"dict": []}],
+    "prediction_sets": [None, [], {"dict": []}],
+    "keyed": [None, [], {"dict": []}],
 }
+KEYED = {
+    "keys": [None, [], [1], [{"tuple": ["a", True]}] * 2, [{"tuple": ["a", False]}], [{"tuple": [[], True]}]],
+    "marks": [None, [], ["12345678"], [{"bytes": "00"}]],
+    "n_dropped": [-1, None, 1.5],
+    "n_unmatched": [-1, None, True],
+}
+
+
+@pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in KEYED.items() for value in values])
+def test_forged_ledgers_are_refused(key, value, ages, tmp_path):
+    """Two predictions were made under a key, and one of them is answered."""
+    refusal(forged(ages, lambda header: replace(state(header, "learned", "keyed"), key, value)), tmp_path)
 
 
 @pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in VALUES.items() for value in values])
 def test_forged_values_are_refused(key, value, ages, tmp_path):
     """150 rows are learned: another number of them asks for another row of birth."""
     content = forged(ages, lambda header: replace(state(header, "learned"), key, value))
-    if key == "n_rows" and value in (149, 151):  # nobody was born in between
+    if key == "n_rows" and value == 151:  # nobody was born in between
         works(content, tmp_path)
     else:
         refusal(content, tmp_path)
@@ -120,6 +168,7 @@ def works(content, tmp_path):
             assert sum(said.values()) == pytest.approx(1.0)
     assert sum(model.member_weights_.values()) == pytest.approx(1.0)
     assert 0.0 <= model.drift_.score < 1.0
+    assert all(suspect.given_label != suspect.predicted_label for suspect in model.suspects_)
 
 
 NUMBERS = [np.nan, np.inf, -np.inf, -1.0, 0.0, 0.5, 1.0, 1e-300, 5e-324, 1e18, 1e308, -1e308]
@@ -131,9 +180,13 @@ def test_mutated_parts_are_refused_or_harmless(ages, tmp_path):
     learned = state(whole.header, "learned")
     places = [entry(learned, "weights", number)["array"] for number in range(len(Weights._fields))]
     places += [entry(learned, "watch", number)["array"] for number in range(len(Watch._fields))]
+    places += [entry(learned, "prediction_sets", number)["array"] for number in range(2)]
+    places += [entry(learned, "keyed", name)["array"] for name in ("members", "awake", "said", "thresholds")]
     places += [entry(learned, "neighbours", name)["array"] for name in ("rows", "labels", "weights", "low", "high")]
+    places += [entry(learned, "suspects", name, number)["array"] for name in ("first", "worst") for number in range(4)]
+    places.append(entry(learned, "suspects", "sums")["array"])
     outcomes = {"refused": 0, "works": 0}
-    for case in range(120):
+    for case in range(160):
         draw = np.random.default_rng(case)
         file = whole.copy()
         array = file.arrays[places[case % len(places)]].reshape(-1)
@@ -145,4 +198,4 @@ def test_mutated_parts_are_refused_or_harmless(ages, tmp_path):
         except ModelFileError:
             outcomes["refused"] += 1
     assert min(outcomes.values()) > 10
-    assert sum(outcomes.values()) == 120
+    assert sum(outcomes.values()) == 160
