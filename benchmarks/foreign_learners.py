@@ -106,7 +106,7 @@ def tables(runs: list[dict[str, Any]]) -> str:
             [*setting, *(studies.shown(row[name]) if name in row else "missing" for name in DATASETS)]
             for setting, row in sorted(rows.items(), key=lambda item: in_order(*item[0]))
         ]
-        parts += [f"### {TITLES[learner]}\n", studies.table(columns, lines, text=range(4)), ""]
+        parts += [f"## {TITLES[learner]}\n", studies.table(columns, lines, text=range(4)), ""]
     return "\n".join(parts)
 
 

@@ -1,12 +1,14 @@
 """Mutated model files: each is refused in one line, or loads, predicts and learns; nothing crashes, hangs or swells.
 
     python benchmarks/fuzz_models.py --count 100000
+    python benchmarks/fuzz_models.py --count 100000 --mode unsealed
     python benchmarks/fuzz_models.py --count 10000 --mode boundscheck
     python benchmarks/fuzz_models.py --count 1000 --mode nojit
 
 Small models of every kind learn a few rows with text, gaps and several labels, and are saved. Their files are changed
-by ``forged_models.py`` and sealed again. Cases run in worker processes with Python's fault handler and a limit on their
-memory; a case is a number, so `--first 4711 --count 1` runs one again. Modes switch Numba's bounds checking on, or
+by ``forged_models.py``, which knows the format, and sealed again; unsealed, any bytes of them are changed, as
+accidents do (``mutations.py``). Cases run in worker processes with Python's fault handler and a limit on their memory;
+a case is a number, so `--first 4711 --count 1` runs one again. The other modes switch Numba's bounds checking on, or
 its compiler off. Counts are kept in ``benchmarks/results/fuzz_models.jsonl``, so an interrupted run resumes.
 """
 
@@ -17,6 +19,7 @@ import collections
 import faulthandler
 import json
 import os
+import random
 import resource
 import select
 import subprocess
@@ -27,6 +30,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import mutations
 import numpy as np
 from forged_models import File, mutated
 
@@ -35,7 +39,14 @@ from ocoboost.bench.jobs import Store, key
 from ocoboost.errors import InvalidInputError, ModelFileError
 
 RESULTS = Path(__file__).resolve().parent / "results"
-MODES = {"": {}, "boundscheck": {"NUMBA_BOUNDSCHECK": "1"}, "nojit": {"NUMBA_DISABLE_JIT": "1"}}
+UNSEALED = "unsealed"
+BOUNDS = Path(tempfile.gettempdir()) / "ocoboost-boundscheck"  # Numba would take kernels without checks from its cache
+MODES = {
+    "": {},
+    UNSEALED: {},
+    "boundscheck": {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(BOUNDS)},
+    "nojit": {"NUMBA_DISABLE_JIT": "1"},
+}
 PATIENCE = 120.0  # seconds for one case
 EXTRA_MEMORY = 1 << 30  # bytes that loading a file of a few kilobytes may take at most
 N_ROWS = 60
@@ -51,11 +62,18 @@ def models() -> dict[str, Any]:
         "mondrian": ocoboost.MondrianTrees(n_learners=3, max_nodes=40, nominal_attributes=["b"], seed=1),
         "agnostic": ocoboost.OnlineAgnosticBoostClassifier(ocoboost.HoeffdingTrees(**hoeffding), n_learners=3, seed=1),
         "realizable": ocoboost.OnlineRealizableBoostClassifier(ocoboost.MondrianTrees(), n_learners=3, seed=1),
+        "pairwise": ocoboost.OnlinePairwiseBoostClassifier(ocoboost.HoeffdingTrees(**hoeffding), n_learners=3, seed=1),
         "mbbm": ocoboost.OnlineMBBMClassifier(ocoboost.HoeffdingTrees(**hoeffding), n_learners=3, seed=1),
         "olm": ocoboost.AdaBoostOLMClassifier(ocoboost.HoeffdingTrees(**hoeffding), n_learners=3, seed=1),
         "stumps": ocoboost.StumpExperts(n_cells=4, votes="random", seed=1),
         "mixture": ocoboost.OnlineBoostClassifier(budget=10, seed=1),
         "ages": ocoboost.OnlineBoostClassifier(budget=30, seed=1),
+        "bandit": ocoboost.OnlineBanditBoostClassifier(
+            ocoboost.OnlineAgnosticBoostClassifier(ocoboost.HoeffdingTrees(**hoeffding), n_learners=3), seed=1
+        ),
+        "few labels": ocoboost.OnlineFewLabelsClassifier(
+            ocoboost.OnlineAgnosticBoostClassifier(ocoboost.HoeffdingTrees(**hoeffding), n_learners=3), seed=1
+        ),
     }
 
 
@@ -77,7 +95,21 @@ def save_all(folder: Path) -> None:
     """Teach every model, and save it."""
     for kind, model in models().items():
         model.learn_many(*rows(kind, N_ROWS))
+        act(model, kind)
         ocoboost.save(model, folder / f"{kind}.oco")
+
+
+def act(model: Any, kind: str) -> None:
+    """What models around a booster do beside learning; it leaves something in their books."""
+    X, _ = rows(kind, 4, seed=2)
+    if kind == "bandit":
+        for x in X:
+            key = f"play {model.n_plays_}"
+            model.act_one(x, key=key)
+        model.learn_feedback_one(key=key, is_right=True)
+    elif kind == "few labels":
+        for x in X:
+            model.wants_label_one(x)
 
 
 def try_file(path: Path, kind: str) -> str:
@@ -99,16 +131,19 @@ def try_file(path: Path, kind: str) -> str:
         model.learn_many(X, taught)
         model.predict_many(X)
         model.learn_many([{"z": 1.0}, *X], [taught[0], *taught])
+        if known:
+            act(model, kind)
     except InvalidInputError:
         return "loaded, rows refused"  # columns that are called text or numbers, and never were
     return "learned"
 
 
-def work(folder: Path, first: int, count: int) -> None:
+def work(folder: Path, first: int, count: int, mode: str) -> None:
     """Try cases, a number on standard output before each, and counts at the end (in a process of its own)."""
     faulthandler.enable()
     warnings.simplefilter("ignore")
-    files = {path.stem: File(path.read_bytes()) for path in sorted(folder.glob("*.oco"))}
+    data = {path.stem: path.read_bytes() for path in sorted(folder.glob("*.oco"))}
+    files = {kind: File(content) for kind, content in data.items()}
     for kind in files:  # compiled before memory is limited
         try_file(folder / f"{kind}.oco", kind)
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
@@ -117,9 +152,12 @@ def work(folder: Path, first: int, count: int) -> None:
     path = folder / f"case-{os.getpid()}"
     for case in range(first, first + count):
         print(case, flush=True)
-        rng = np.random.default_rng(case)
         kind = sorted(files)[case % len(files)]
-        path.write_bytes(mutated(files[kind], rng))
+        if mode == UNSEALED:
+            rng = random.Random(case)
+            path.write_bytes(mutations.mutated(data[kind], data[rng.choice(sorted(data))], rng))
+        else:
+            path.write_bytes(mutated(files[kind], np.random.default_rng(case)))
         try:
             counts[f"{kind}: {try_file(path, kind)}"] += 1
         except Exception as error:
@@ -133,6 +171,7 @@ def work(folder: Path, first: int, count: int) -> None:
 def run(folder: Path, first: int, count: int, mode: str) -> tuple[collections.Counter[str], int]:
     """Run cases in a worker; returns the counts and how many cases were tried before it ended."""
     command = [sys.executable, __file__, "--work", str(folder), "--first", str(first), "--count", str(count)]
+    command += ["--mode", mode]
     environment = {**os.environ, "PYTHONFAULTHANDLER": "1", **MODES[mode]}
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as worker:
         assert worker.stdout is not None
@@ -176,7 +215,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
-        work(options.work, options.first, options.count)
+        work(options.work, options.first, options.count, options.mode)
         return
     store = Store(options.results / "fuzz_models.jsonl")
     n_failures = 0

@@ -41,7 +41,11 @@ N_ROWS = 3000
 BLOCK = 64
 KILLS_PER_JOB = 50
 LONGEST_CHAIN = 6  # kills until a run starts afresh
-MODELS = {"hoeffding": ["--model", "hoeffding"], "agnostic": ["--model", "agnostic", "--budget", "3"]}
+MODELS = {
+    "hoeffding": ["--model", "hoeffding"],
+    "agnostic": ["--model", "agnostic", "--budget", "3"],
+    "boost": ["--model", "boost", "--budget", "30"],  # the least that has members of every age
+}
 
 
 def write_file(path: Path, seed: int) -> None:

@@ -29,6 +29,7 @@ THEOREMS = "tests/test_paper_theorems.py"
 BELOW = "tests/test_below_gamma_one.py"
 CONDITIONS = "tests/theory/test_conditions.py"
 EXPERTS = "tests/test_paper_experts.py"
+ESTIMATES = "tests/online/test_bandit_estimates.py"
 
 
 class Mutant(NamedTuple):
@@ -314,6 +315,38 @@ MUTANTS = (
         "+ rate",
         "tests/online/test_bandit.py",
         "weight_1_on_average",
+    ),
+    Mutant(
+        "OptBandit, AdaBandit",
+        "cascade/estimated.py",
+        "losses[:] = 1.0 / chance",
+        "losses[:] = 1.0",
+        ESTIMATES,
+        "the_label_on_average",
+    ),
+    Mutant(
+        "OptBandit",
+        "cascade/opt_bandit.py",
+        "out[vote] += estimates[label] * potential(",
+        "out[vote] += potential(",
+        ESTIMATES,
+        "online_mbbm_on_average and 3",
+    ),
+    Mutant(
+        "AdaBandit",
+        "cascade/ada_bandit.py",
+        "total += estimates[label] * slope(",
+        "total += slope(",
+        ESTIMATES,
+        "olm_on_average and 3",
+    ),
+    Mutant(
+        "Few labels",
+        "online/few_labels.py",
+        "weight = min(share / probability",
+        "weight = min(1.0 / probability",
+        "tests/online/test_few_labels.py",
+        "alike_on_average",
     ),
 )
 

@@ -6,8 +6,8 @@
 
 Prequential accuracy of `OnlineBoostClassifier(seed=...)` against the clean labels on the seven datasets, clean and with
 flipped labels. The tree before runs without a limit on memory, which is the baseline of limits, too. Every finished run
-is kept in ``benchmarks/results/paired_accuracy.jsonl`` under the checksum of its sources; ``--report`` prints the mean
-of the paired differences and its standard error.
+is kept in ``benchmarks/results/paired_accuracy.jsonl`` under the checksum of its sources; ``--report`` writes the means
+of the paired differences and their standard errors into ``docs/mixture.md``.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import argparse
 import itertools
 import json
 import os
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -52,21 +53,29 @@ def work(tree: str, folder: Path, jobs: list[Job], options: argparse.Namespace) 
     subprocess.run(command, input="\n".join(map(json.dumps, jobs)), text=True, env=environment, check=True)
 
 
-def report(options: argparse.Namespace) -> str:
-    runs = studies.finished(STORE, options)
+def tables(runs: list[dict[str, Any]]) -> str:
+    """For every share of flipped labels: accuracy before and after, and the mean and standard error of the pairs."""
     found = {(run["noise"], run["dataset"], run["shuffle"], run["tree"]): 100.0 * run["accuracy"] for run in runs}
-    rows = []
+    rows: list[list[str]] = []
     for share in sorted({run["noise"] for run in runs}):
-        row = [f"{share:.0%}"]
-        for name in NAMES:
-            pairs = [
-                found[share, name, shuffle, "after"] - found[share, name, shuffle, "before"]
-                for shuffle in sorted({run["shuffle"] for run in runs})
-                if {(share, name, shuffle, tree) for tree in ("before", "after")} <= found.keys()
-            ]
-            row.append("{:+.2f} ± {:.2f}".format(*measures.mean_and_error(pairs)) if len(pairs) > 1 else "")
-        rows.append(row)
-    return studies.table(["labels flipped", *(name.capitalize() for name in NAMES)], rows)
+        pairs: dict[str, list[tuple[float, float]]] = {name: [] for name in NAMES}
+        for (noise_share, name, shuffle, tree), before in found.items():
+            after = found.get((noise_share, name, shuffle, "after"))
+            if noise_share == share and tree == "before" and after is not None:
+                pairs[name].append((before, after))
+        counts = {len(of_dataset) for of_dataset in pairs.values()}
+        if min(counts) < 2:
+            continue
+        told = f"{share:.0%}" if share else "none"
+        shuffles = f"{min(counts)}" if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
+        for tree, place in (("before", 0), ("after", 1)):
+            means = [statistics.fmean(pair[place] for pair in pairs[name]) for name in NAMES]
+            rows.append([told, shuffles, tree, *(f"{mean:.2f}" for mean in means)])
+        differences = [[after - before for before, after in pairs[name]] for name in NAMES]
+        cells = ("{:+.2f} ± {:.2f}".format(*measures.mean_and_error(of_dataset)) for of_dataset in differences)
+        rows.append([told, shuffles, "difference", *cells])
+    columns = ["labels flipped", "shuffles", "", *(name.capitalize() for name in NAMES)]
+    return studies.table(columns, rows, text=(0, 2))
 
 
 def main() -> None:
@@ -75,11 +84,11 @@ def main() -> None:
     parser.add_argument("--shuffles", type=int, default=20)
     parser.add_argument("--noise", default="0,0.2,0.4")
     parser.add_argument("--datasets", default=",".join(NAMES))
-    parser.add_argument("--report", action="store_true", help="print the table")
+    parser.add_argument("--report", action="store_true", help="write the table of docs/mixture.md")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.report:
-        print(report(options))
+        studies.put(studies.DOCS / "mixture.md", tables(studies.finished(STORE, options)), "paired")
         return
     store = Store(options.results / f"{STORE}.jsonl", any_code=not options.fresh)
     if options.worker:

@@ -13,18 +13,21 @@ comma-separated names; ``development`` and ``reported`` stand for all streams of
 
 from __future__ import annotations
 
+import statistics
 from functools import partial
 
 import studies
 
-from ocoboost.bench import contestants, leaderboard, leaderboard_page, peers
+from ocoboost.bench import comparison_page, contestants, leaderboard, leaderboard_page, peers
+from ocoboost.bench.compare import Comparison
 from ocoboost.bench.jobs import Store
-from ocoboost.report import Section, markdown
+from ocoboost.report import Section, Table, markdown
 
 SIZES = (10, 30, 100)
 ENSEMBLES = ("capymoa-arf", "capymoa-srp", "capymoa-leveraging-bagging")
 OTHERS = tuple(name for name in (*contestants.DEFAULTS, *contestants.CAPYMOA_DEFAULTS) if not name.endswith("-30"))
-MODELS = (*OTHERS, *(f"{name}-{size}" for name in ENSEMBLES for size in SIZES))
+SIZED = tuple(f"{name}-{size}" for name in ENSEMBLES for size in SIZES)
+MODELS = (*OTHERS, *SIZED)
 
 
 def chosen(names: str, known: leaderboard.Catalogue) -> tuple[str, ...]:
@@ -33,6 +36,31 @@ def chosen(names: str, known: leaderboard.Catalogue) -> tuple[str, ...]:
     if unknown := asked - {"development", "reported", *known}:
         raise SystemExit(f"--streams: no {', '.join(sorted(unknown))}; there are {', '.join(known)}.")
     return tuple(name for name, entry in known.items() if {name, entry.use} & asked)
+
+
+def ranks_by_size(comparison: Comparison) -> list[Section]:
+    """Ranks with the ensembles in all sizes, over the streams on which all of them were run."""
+    settings = comparison.settings
+    models = (*leaderboard.complete(comparison).settings.models, *SIZED)
+    models = tuple(model for model in settings.models if model in models)
+    names = tuple(name for name in settings.names if all((name, 0.0, model) in comparison.runs for model in models))
+    if not set(SIZED) <= set(models) or len(names) < 2:
+        return []
+    chosen = Comparison(settings._replace(models=models, names=names), comparison.runs)
+    told = f"Over the {len(names)} streams on which all sizes were run: {', '.join(names)}."
+    parts = comparison_page.ranks(chosen, leaderboard_page.CAUTION)
+    return [Section("Ranks with ensembles of 10, 30 and 100", [told, *parts, _duels(chosen)])]
+
+
+def _duels(comparison: Comparison) -> Table:
+    """The first model against each of the others, stream by stream: with many models, ranks tell few pairs apart."""
+    first, *others = comparison.settings.models
+    scores, rows = comparison.scores(), list[tuple[str, ...]]()
+    for other in others:
+        gains = [row[first] - row[other] for row in scores]
+        n_ahead = sum(gain > 0.0 for gain in gains)
+        rows.append((other, f"{n_ahead} of {len(gains)}", f"{min(gains):+.2f}", f"{statistics.fmean(gains):+.2f}"))
+    return Table(("model", f"{first} is ahead on", "least gain", "mean gain"), rows)
 
 
 def report(store: Store, settings: leaderboard.Settings, known: leaderboard.Catalogue) -> None:
@@ -46,8 +74,9 @@ def report(store: Store, settings: leaderboard.Settings, known: leaderboard.Cata
             comparison = comparison._replace(settings=comparison.settings._replace(models=ran))
             folder = studies.DOCS / "streams" / use
             parts = leaderboard_page.sections(comparison)
+            parts[1:1] = ranks_by_size(comparison)
             if use == "development":  # ranks and accuracy are enough
-                parts = [parts[0], Section("Accuracy", [leaderboard_page.scores(comparison, "accuracy")])]
+                parts = [*parts[:-2], Section("Accuracy", [leaderboard_page.scores(comparison, "accuracy")])]
             text = markdown(parts, folder, f"streams/{use}").replace("## ", "### ")
             studies.put(page, text, use)
 

@@ -26,9 +26,19 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     return made
 
 
-def run_missing(name: str, jobs: Iterable[Job], work: Callable[[Job], Result], options: argparse.Namespace) -> Store:
-    """Run the jobs of a study that are not in its store yet, and return the store."""
-    store = Store(options.results / f"{name}.jsonl", any_code=not options.fresh)
+def run_missing(
+    name: str,
+    jobs: Iterable[Job],
+    work: Callable[[Job], Result],
+    options: argparse.Namespace,
+    *,
+    lasting: Callable[[Job], bool] = lambda job: False,
+) -> Store:
+    """Run the jobs of a study that are not in its store yet, and return the store.
+
+    Jobs that are ``lasting`` do not depend on our sources, and are not run again with ``--fresh``.
+    """
+    store = Store(options.results / f"{name}.jsonl", any_code=lasting if options.fresh else True)
     waiting = [job for job in jobs if store.get(job) is None]
     done: list[Job] = []
 

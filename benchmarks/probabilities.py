@@ -1,0 +1,307 @@
+"""Probabilities and prediction sets of `OnlineBoostClassifier` beside River's AMF and ARF and CapyMOA's ARF.
+
+    python benchmarks/stream_files.py WHEELS FOLDER
+    python benchmarks/probabilities.py run --data-dir FOLDER --models boost,river-amf,river-arf
+    python benchmarks/probabilities.py run --data-dir FOLDER --models capymoa-arf
+    python benchmarks/probabilities.py time
+    python benchmarks/probabilities.py report
+
+Every row is answered before it is learned. Three kinds of streams: the seven datasets of the paper, shuffled, with
+clean labels and with 20 % of them flipped; the first 10,000 reported rows of six files, in their order; and 10,000
+rows of generated streams whose changes are known. FOLDER also holds ``mice.csv.gz``. Rows whose label was never seen
+before count for nobody. Every finished run is kept in ``benchmarks/results/probabilities.jsonl``; ``report`` writes the
+tables of ``docs/probabilities.md``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import studies
+
+from ocoboost import OnlineBoostClassifier
+from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.bench import contestants, datasets, drifting, encoding, noise, paper, peers, stream_files
+from ocoboost.bench.jobs import Job, Result, Store
+from ocoboost.bench.measures import calibration_error
+from ocoboost.online.mixture.sets import PredictionSets
+
+N_ROWS = 10_000
+SEED = 1
+FILES = ("elec-rest", "weather-rest", "moving_squares-rest", "rainfall-rest", "covtype", "employment")
+CHANGING = tuple(
+    f"{name}-101"
+    for name in ("sea-abrupt", "agrawal-abrupt", "led-abrupt", "sine-abrupt", "mixed-abrupt", "clouds-rotated")
+)
+DEVELOPMENT = (
+    *(name.replace("-101", "-1") for name in CHANGING),
+    *("elec-first", "moving_squares-first", "weather-first", "clouds-steady-1", "hyperplane-1", "rbf-1", "squares-1"),
+)
+OURS, AMF, ARF, CAPYMOA = "boost", "river-amf", "river-arf", "capymoa-arf"
+MODELS = (OURS, AMF, ARF, CAPYMOA)
+LEVELS = (0.8, 0.9, 0.95)
+WINDOW = 1000  # rows whose scores calibrate split conformal sets
+AFTER = 2000  # rows after a change
+
+
+class Said(NamedTuple):
+    """What a model said to every row before it was learned."""
+
+    probabilities: FloatArray  # (rows, classes)
+    thresholds: FloatArray | None = None  # (rows, levels) of its own sets: labels at or above them are in
+
+
+class Rows(NamedTuple):
+    """A stream, with labels as numbers in the order of their first rows."""
+
+    X: list[Any]
+    labels: IntArray
+    changes: tuple[int, ...]
+
+
+def load(job: Job, data_dir: Path | None) -> Rows:
+    name = job["stream"]
+    if name in paper.DATASETS:
+        stream, changes = datasets.shuffled(datasets.load(name, data_dir), SEED), ()
+        stream = datasets.ranked(stream) if job["model"] in (AMF, CAPYMOA) else stream
+    else:
+        known = {**drifting.CATALOGUE, **({} if data_dir is None else stream_files.find(data_dir))}
+        stream, changes = known[name].load(job["rows"])
+    X, labels = [x for x, _ in stream], noise.flip([y for _, y in stream], job["noise"], seed=SEED)
+    places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
+    if job["model"] in (AMF, CAPYMOA):
+        encoder = encoding.Encoder(X[: contestants.FIRST_ROWS])
+        X = [encoder.encode(x) for x in X]
+    elif job["model"] == ARF:
+        X = [encoding.present(x) for x in X]
+    return Rows(X, np.array([places[label] for label in labels]), changes)
+
+
+def ask_ours(rows: Rows) -> Said:
+    model = OnlineBoostClassifier(coverages=LEVELS, seed=SEED)
+    n_classes = int(rows.labels.max()) + 1
+    probabilities, thresholds = [], []
+    for answered in model.prequential(rows.X, rows.labels.tolist()):
+        padded = np.zeros((len(answered), n_classes))
+        padded[:, : len(answered.classes)] = answered.probabilities
+        probabilities.append(padded)
+        thresholds.append(answered.thresholds)
+    return Said(np.concatenate(probabilities), np.concatenate(thresholds))
+
+
+def ask_river(title: str, rows: Rows) -> Said:
+    model = peers.river(title, SEED)
+    out = np.zeros((len(rows.X), int(rows.labels.max()) + 1))
+    for row, (x, label) in enumerate(zip(rows.X, rows.labels.tolist(), strict=True)):
+        for known, probability in model.predict_proba_one(x).items():
+            out[row, known] = probability
+        model.learn_one(x, label)
+    return Said(out)
+
+
+def ask_capymoa(rows: Rows) -> Said:
+    from capymoa.classifier import AdaptiveRandomForestClassifier
+    from capymoa.stream import NumpyStream
+
+    stream = NumpyStream(np.array([list(x.values()) for x in rows.X], dtype=float), rows.labels)
+    model = AdaptiveRandomForestClassifier(stream.schema, random_seed=SEED)
+    out = np.zeros((len(rows.X), int(rows.labels.max()) + 1))
+    for row in range(len(rows.X)):
+        instance = stream.next_instance()
+        said = model.predict_proba(instance)
+        if said is not None:
+            out[row, : len(said)] = said
+        model.train(instance)
+    return Said(out)
+
+
+def work(job: Job, data_dir: Path | None) -> Result:
+    rows = load(job, data_dir)
+    model = job["model"]
+    said = ask_ours(rows) if model == OURS else ask_capymoa(rows) if model == CAPYMOA else None
+    if said is None:
+        said = ask_river(contestants.NAMES_AND_TITLES[model], rows)
+    total = said.probabilities.sum(axis=1, keepdims=True)
+    uniform = np.full_like(said.probabilities, 1.0 / said.probabilities.shape[1])
+    said = said._replace(probabilities=np.where(total > 0.0, said.probabilities / np.maximum(total, 1e-300), uniform))
+    counted = ~is_first(rows.labels)
+    given = said.probabilities[np.arange(len(rows.labels)), rows.labels]
+    modes = said.probabilities.argmax(axis=1)
+    confidence = said.probabilities.max(axis=1)
+    return {
+        "n_counted": int(counted.sum()),
+        "accuracy": round(100.0 * float(np.mean((modes == rows.labels)[counted])), 3),
+        "log_loss": round(float(np.mean(-np.log(np.maximum(given[counted], 1e-15)))), 5),
+        "log_loss_clipped": round(float(np.mean(-np.log(np.maximum(given[counted], 1e-3)))), 5),
+        "calibration": round(calibration_error(confidence[counted], (modes == rows.labels)[counted]), 5),
+        "split": [sets_of(said.probabilities, split_thresholds(given, level), rows) for level in LEVELS],
+        "own": [
+            sets_of(said.probabilities, said.thresholds[:, number], rows)
+            for number in range(len(LEVELS))
+            if said.thresholds is not None
+        ],
+    }
+
+
+def is_first(labels: IntArray) -> Any:
+    """Whether a row brings its label."""
+    _, first = np.unique(labels, return_index=True)
+    return np.isin(np.arange(len(labels)), first)
+
+
+def split_thresholds(given: FloatArray, level: float) -> FloatArray:
+    """Split conformal prediction with the latest rows as calibration set: a label is in from this probability on."""
+    out = np.zeros(len(given))
+    for row in range(1, len(given)):
+        latest = given[max(0, row - WINDOW) : row]
+        place = int(np.floor((1.0 - level) * (len(latest) + 1))) - 1  # that many of them may be missed
+        out[row] = np.partition(latest, place)[place] if place >= 0 else 0.0
+    return out
+
+
+def sets_of(probabilities: FloatArray, thresholds: FloatArray, rows: Rows) -> Result:
+    """Coverage, in percent, and mean size of the sets, with and without empty ones; on all rows and after changes."""
+    _, first = np.unique(rows.labels, return_index=True)
+    is_known = np.arange(len(rows.labels))[:, None] > first
+    inside = (probabilities >= thresholds[:, None]) & is_known
+    filled = inside.copy()
+    filled[np.arange(len(filled)), probabilities.argmax(axis=1)] = True
+    counted = ~is_first(rows.labels)
+    after = np.zeros(len(rows.labels), dtype=bool)
+    for begin, end in itertools.pairwise((*rows.changes, len(rows.labels))):
+        after[begin : min(begin + AFTER, end)] = True
+    every = np.arange(len(rows.labels))
+    out: Result = {}
+    for name, sets in {"empty": inside, "filled": filled}.items():
+        for part, chosen in {"": counted, "_after": counted & after}.items():
+            if chosen.any():
+                out[f"{name}{part}_coverage"] = round(100.0 * float(sets[every, rows.labels][chosen].mean()), 3)
+                out[f"{name}{part}_size"] = round(float(sets[chosen].sum(axis=1).mean()), 4)
+    return out
+
+
+def plan(models: Sequence[str], streams: Sequence[str]) -> Iterator[Job]:
+    for stream in streams:
+        for share in (0.0, 0.2) if stream in paper.DATASETS else (0.0,):
+            for model in models:
+                yield {"stream": stream, "rows": N_ROWS, "noise": share, "model": model}
+
+
+# -- time --------------------------------------------------------------------------------------------------------------
+
+
+def cost(n_rounds: int = 5, n_rows: int = 1500) -> Result:
+    """Processor time of a row, in microseconds: of its prediction sets alone, and of all; the least of the rounds."""
+    rows = load({"stream": "segment", "model": OURS, "noise": 0.0, "rows": n_rows}, None)
+    X, y = rows.X[:n_rows], rows.labels[:n_rows]
+    said: FloatArray = np.random.default_rng(1).dirichlet(np.ones(7), size=100 * n_rows)
+    sets, labels, weights = PredictionSets(LEVELS, 7), np.tile(y, 100), np.ones(100 * n_rows)
+
+    def learn_singly(model: OnlineBoostClassifier) -> None:
+        for x, label in zip(X, y.tolist(), strict=True):
+            model.predict_one(x)
+            model.learn_one(x, label)
+
+    parts: dict[str, tuple[int, Callable[[], object]]] = {
+        "prediction sets": (100 * n_rows, lambda: sets.follow(said, labels, weights, None)),
+        "in a block": (n_rows, lambda: OnlineBoostClassifier(seed=SEED).learn_many(X, y.tolist())),
+        "row by row": (n_rows, lambda: learn_singly(OnlineBoostClassifier(seed=SEED))),
+    }
+    out: Result = {}
+    for name, (n, part) in parts.items():
+        seconds = []
+        for _ in range(n_rounds + 1):
+            began = time.process_time()
+            part()
+            seconds.append(time.process_time() - began)
+        out[name] = round(1e6 * min(seconds[1:]) / n, 3)  # the first round compiles
+    return out
+
+
+# -- report ------------------------------------------------------------------------------------------------------------
+
+Cells = dict[tuple[str, float, str], dict[str, Any]]  # by stream, noise and model
+TITLES = {OURS: "boost", AMF: "River AMF", ARF: "River ARF", CAPYMOA: "CapyMOA ARF"}
+
+
+def losses(cells: Cells, streams: Sequence[str], share: float) -> str:
+    """Log loss, clipped at 1e-15 and at 1e-3, and calibration error; the least log loss is bold."""
+    rows, strong = [], []
+    for stream in streams:
+        found = {model: cells.get((stream, share, model)) for model in MODELS}
+        best = min((run["log_loss_clipped"] for run in found.values() if run is not None), default=0.0)
+        row = [stream]
+        for model in MODELS:
+            run = found[model]
+            if run is None:
+                row.append("")
+                continue
+            if run["log_loss_clipped"] == best:
+                strong.append((len(rows), len(row)))
+            row.append(f"{run['log_loss']:.3f} / {run['log_loss_clipped']:.3f}, {run['calibration']:.3f}")
+        rows.append(row)
+    return studies.table(["stream", *(TITLES[model] for model in MODELS)], rows, text=range(5), strong=strong)
+
+
+def coverages(cells: Cells, streams: Sequence[str]) -> str:
+    """Of 90 % sets: ours, empty ones allowed and not, and split conformal ones over ARF, not empty."""
+    level, rows = LEVELS.index(0.9), []
+    for stream in streams:
+        run = cells.get((stream, 0.0, OURS))
+        if run is None:
+            continue
+        own, split = run["own"][level], (cells.get((stream, 0.0, ARF)) or {}).get("split")
+        other = split[level] if split else {}
+        row = [stream]
+        for sets, kind in ((own, "empty"), (own, "filled"), (other, "filled")):
+            for part in ("", "_after"):
+                coverage = sets.get(f"{kind}{part}_coverage")
+                row.append("" if coverage is None else f"{coverage:.1f}")
+        row += [f"{sets['filled_size']:.2f}" if sets else "" for sets in (own, other)]
+        rows.append(row)
+    columns = ["stream", "with empty sets", "after a change", "never empty", "after", "split over ARF", "after"]
+    return studies.table([*columns, "size", "size over ARF"], rows)
+
+
+def time_table(run: dict[str, Any]) -> str:
+    own = run["prediction sets"]
+    rows = [[name, f"{run[name]:.0f}", f"{own / run[name]:.2%}"] for name in ("in a block", "row by row")]
+    columns = ["rows of Segment", "microseconds a row", f"of these, prediction sets ({own:.2f} microseconds)"]
+    return studies.table(columns, rows)
+
+
+def report(runs: list[dict[str, Any]]) -> None:
+    cells = {(run["stream"], run["noise"], run["model"]): run for run in runs}
+    page = studies.DOCS / "probabilities.md"
+    studies.put(page, losses(cells, paper.DATASETS, 0.0), "clean")
+    studies.put(page, losses(cells, paper.DATASETS, 0.2), "flipped")
+    studies.put(page, losses(cells, FILES, 0.0), "files")
+    studies.put(page, coverages(cells, (*CHANGING, *FILES)), "sets")
+
+
+def main() -> None:
+    parser = studies.parser(__doc__)
+    parser.add_argument("action", choices=("run", "time", "report"))
+    parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--streams", default=",".join((*paper.DATASETS, *FILES, *CHANGING)))
+    options = parser.parse_args()
+    if options.action == "run":
+        jobs = plan(options.models.split(","), options.streams.split(","))
+        studies.run_missing("probabilities", jobs, partial(work, data_dir=options.data_dir), options)
+    elif options.action == "time":
+        store = Store(options.results / "probabilities_time.jsonl", any_code=True)
+        store.add({"what": "prediction sets", "stream": "segment"}, cost())
+    else:
+        report(studies.finished("probabilities", options))
+        times = studies.finished("probabilities_time", options)
+        studies.put(studies.DOCS / "probabilities.md", time_table(times[-1]), "time")
+
+
+if __name__ == "__main__":
+    main()
