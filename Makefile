@@ -1,10 +1,9 @@
 # On a machine with Python and make, `make demo` and `make test` do all their own set-up.
 PYTHON ?= python3
 BIN := .venv/bin
-# Numba's cache does not notice an edited callee in another module, so it is kept apart for every state of the sources.
-export NUMBA_CACHE_DIR := $(CURDIR)/.cache/numba-$(shell find src -name '*.py' | sort | xargs cat | cksum | cut -d' ' -f1)
+export NUMBA_CACHE_DIR := $(CURDIR)/.cache/numba
 
-.PHONY: demo test test-slow test-nojit lint type bench clean
+.PHONY: demo test test-slow test-nojit lint type docs bench clean
 
 demo: .venv/.user
 	@$(BIN)/ocoboost reproduce --quick
@@ -27,6 +26,11 @@ lint: .venv/.dev
 type: .venv/.dev
 	$(BIN)/mypy
 
+# Any warning is an error: a link or a reference that leads nowhere.
+docs: .venv/.docs
+	$(BIN)/sphinx-build -q -W --keep-going docs build/site
+	@echo "The site begins at build/site/index.html"
+
 bench: .venv/.dev
 	$(BIN)/python benchmarks/foreign_learners.py run $(ARGS)
 
@@ -44,4 +48,8 @@ clean:
 
 .venv/.dev: .venv/.user
 	$(BIN)/pip install --quiet --group dev
+	@touch $@
+
+.venv/.docs: .venv/.user
+	$(BIN)/pip install --quiet --group docs
 	@touch $@
