@@ -135,7 +135,7 @@ class AgnosticBoostClassifier(_OnDask, LocalAgnosticBoostClassifier):
     >>> import dask.array as da
     >>> from distributed import Client
     >>> from ocoboost.dask import AgnosticBoostClassifier
-    >>> with Client(processes=False, dashboard_address=None):
+    >>> with Client(processes=False, dashboard_address=":0"):
     ...     X = da.random.default_rng(1).random((400, 3), chunks=(100, 3))
     ...     model = AgnosticBoostClassifier(n_estimators=5).fit(X, (X[:, 0] > 0.5).astype(int))
     ...     model.predict(X[:3]).compute().shape

@@ -33,7 +33,7 @@ BOOSTERS = ["AgnosticBoostClassifier", "RealizableBoostClassifier"]
 @pytest.fixture(scope="module")
 def client():
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         yield client
@@ -131,7 +131,7 @@ def kill_at_stage(monkeypatch, kill, stage):
 @pytest.fixture
 def frail_client():
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         yield client
@@ -183,7 +183,7 @@ def test_an_array_larger_than_the_workers_memory():
     limit = 700 * 2**20
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, memory_limit=limit, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, memory_limit=limit, dashboard_address=":0"
         ) as cluster,
         Client(cluster),
     ):
