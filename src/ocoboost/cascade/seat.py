@@ -16,7 +16,7 @@ import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade.kernel import learn_block, poll_block
-from ocoboost.cascade.native import FORGET, RECALL, RECORD, NativeEnsemble
+from ocoboost.cascade.native import FORGET, RECALL, RECORD, NativeEnsemble, look_ahead
 from ocoboost.cascade.regimes import Playing
 from ocoboost.cascade.relabelling import Games, Relabelling
 from ocoboost.cascade.unboxed import can_hold, empty_book, read, write
@@ -114,6 +114,7 @@ def learn_seats(
             is_same = gather_row(codes, page.source, page.category, page.features[0])
             page.scratch.remembers[0] = RECALL if is_same and page.asked[0] == number else FORGET
             begin_row(page.playing, page.games, label, weight)
+            look_ahead(page.forest, page.features[0], page.scratch, True)
         learners = (0, page.playing.n_learners)
         if not learn_block(
             page.forest,
@@ -146,6 +147,7 @@ def poll_seats(book: Any, places: IntArray, codes: FloatArray, n_classes: int, n
             gather_row(codes, page.source, page.category, page.features[0])
             clear_votes(page.games)
             page.scratch.remembers[0] = RECORD
+            look_ahead(page.forest, page.features[0], page.scratch, False)
             poll_block(page.forest, page.scratch, page.playing, page.games, (), page.features, n_classes, n_learned)
             page.scratch.remembers[0] = FORGET
             page.asked[0] = n_learned

@@ -148,7 +148,7 @@ class MondrianEnsemble(NativeEnsemble):
 
     def scratch(self) -> layout.Scratch:
         """Memory for one thread to work in."""
-        return layout.make_scratch(self.columns.size, self.n_classes)
+        return layout.make_scratch(len(self.trees.n_nodes), self.columns.size, self.n_classes)
 
     # -- saving --------------------------------------------------------------------------------------------------
 
