@@ -45,7 +45,8 @@ def test_grows_as_a_copy_would(dtype, rest, spare, data):
             expected = copied(array, used, size + added)
             array = room.grown(array, used, size + added)
             assert array.shape == expected.shape
-            assert array.flags.c_contiguous and array.flags.writeable
+            assert array.flags.c_contiguous
+            assert array.flags.writeable
             assert array.tobytes() == expected.tobytes()
 
 

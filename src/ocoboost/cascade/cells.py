@@ -108,7 +108,7 @@ class Cells(ABC, Generic[Choices, Rows]):
         return self._choices[1]
 
     def fused(self, n_classes: int) -> Any:
-        """The choices for the kernels of native ensembles; their type may select shorter kernels with the same results."""
+        """The choices for native ensembles; their type may select shorter kernels with the same results."""
         return self.choices(n_classes)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ one apart, from the last to the first, and only what is new has to be cleared.
 from __future__ import annotations
 
 import mmap
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ _CAN_RESERVE = hasattr(mmap, "MAP_ANONYMOUS")  # not on Windows, where reserving
 
 
 def reserve(n_bytes: int) -> Bytes | None:
-    """Memory that reads as zeros, and that nobody has to provide before it is written to; None if that cannot be had."""
+    """Memory that reads as zeros, and that nobody has to provide before it is written to; None if there is none."""
     if not _CAN_RESERVE:
         return None
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
@@ -33,10 +34,8 @@ def reserve(n_bytes: int) -> Bytes | None:
     except (OSError, ValueError):
         return None
     if hasattr(mmap, "MADV_HUGEPAGE"):
-        try:
+        with suppress(OSError):  # a system without large pages
             memory.madvise(mmap.MADV_HUGEPAGE)  # as NumPy does for large arrays
-        except OSError:  # a system without large pages
-            pass
     return np.frombuffer(memory, dtype=np.uint8)
 
 
