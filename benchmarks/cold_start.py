@@ -6,9 +6,8 @@
 
 What counts is the processor time of the first ``learn_one`` and ``predict_one`` of the default model, without imports:
 nearly all of it is compilation. Then that of a block and of more rows, which may compile more; then that of another
-process, which finds everything in the cache. With the kernels that are compiled by then, two threads are measured: the
-time by the clock of a block with ``n_jobs=1`` over that with ``n_jobs=2``, in turns. Runs are kept in
-``benchmarks/results/cold_start.jsonl``; ``report`` writes the table of ``docs/performance.md``.
+process, which finds everything in the cache. Runs are kept in ``benchmarks/results/cold_start.jsonl``; ``report``
+writes the table of ``docs/performance.md``.
 """
 
 from __future__ import annotations
@@ -49,24 +48,6 @@ times.append(time.process_time() - began)
 print(json.dumps(times))
 """
 
-TWO_THREADS = """
-import json, time
-import numpy as np
-from ocoboost import OnlineBoostClassifier
-
-draw = np.random.default_rng(1)
-X = draw.normal(size=(4000, 16))
-y = (np.digitize(X[:, 0] * X[:, 1] + X[:, 2], [-1.0, 0.0, 1.0])).tolist()
-times = {1: [], 2: []}
-models = {n_jobs: OnlineBoostClassifier(seed=1, n_jobs=n_jobs) for n_jobs in times}
-for first in range(0, 4000, 500):
-    for n_jobs, model in models.items():
-        began = time.perf_counter()
-        model.predict_learn_many(X[first : first + 500], y[first : first + 500])
-        times[n_jobs].append(time.perf_counter() - began)
-print(json.dumps([one / two for one, two in zip(times[1][1:], times[2][1:])]))
-"""
-
 
 def measure(tree: Path, program: str, cache: str) -> Any:
     """What a program prints in a process with the sources of a tree."""
@@ -78,13 +59,11 @@ def measure(tree: Path, program: str, cache: str) -> Any:
 
 def run(trees: dict[str, Path]) -> Result:
     """One round: every tree once, with an empty cache and then with a full one."""
-    found: Result = {"cold": {}, "warm": {}, "threads": []}
+    found: Result = {"cold": {}, "warm": {}}
     for name, tree in trees.items():
         with tempfile.TemporaryDirectory() as cache:
             found["cold"][name] = measure(tree, FIRST_USE, cache)
             found["warm"][name] = measure(tree, FIRST_USE, cache)
-            if name == "after":
-                found["threads"] = measure(tree, TWO_THREADS, cache)
     return found
 
 
@@ -106,10 +85,7 @@ def report(options: Any) -> str:
         ratios = [after / before for before, after in zip(seconds["before"], seconds["after"], strict=True)]
         rows.append([what, *(spread(seconds[name], 1) for name in names), spread(ratios)])
     commits = " and ".join(sorted({found["before"] for found in rounds}))
-    parts = [studies.table([f"s of processor time, before: {commits}", *names, "after / before"], rows)]
-    threads = [ratio for found in rounds for ratio in found["threads"]]
-    parts.append(f"Two threads: a block of 500 rows takes 1 / {spread(threads)} of the time of one, by the clock.")
-    return "\n\n".join(parts)
+    return studies.table([f"s of processor time, before: {commits}", *names, "after / before"], rows)
 
 
 def main() -> None:

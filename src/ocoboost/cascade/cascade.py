@@ -131,7 +131,8 @@ class Cascade:
 
     def answer(self, block: Block, n_classes: int, n_learned: int) -> Answers:
         """The answers for a block after ``n_learned`` rows; nothing is learned."""
-        cells, choices = self.cells, self.cells.choices(n_classes)
+        cells, is_native = self.cells, isinstance(self.ensemble, NativeEnsemble)
+        choices = cells.fused(n_classes) if is_native else cells.choices(n_classes)
         prepared = self.ensemble.prepare(block, learning=False)
         rows, cell_scratch = cells.begin_poll(len(block), n_classes), cells.scratch(n_classes)
         grid = grid_for(choices)

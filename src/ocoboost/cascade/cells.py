@@ -107,11 +107,20 @@ class Cells(ABC, Generic[Choices, Rows]):
             self._choices = n_classes, self.configure(n_classes)
         return self._choices[1]
 
+    def fused(self, n_classes: int) -> Any:
+        """The choices for native ensembles; their type may select shorter kernels with the same results."""
+        return self.choices(n_classes)
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_choices"}  # computed again when needed
 
 
 _KERNELS: dict[type, Kernels] = {}
+
+
+def register_kernels(kernels: Kernels) -> None:
+    """Have choices of another type select other kernels (see ``Cells.fused``)."""
+    _KERNELS[kernels.choices] = kernels
 
 
 def kernels_for(choices: Any) -> Kernels:

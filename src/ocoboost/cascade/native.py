@@ -28,7 +28,10 @@ FORGET, RECORD, RECALL = range(3)
 
 
 def register_forest(forest: type, kernels: ModuleType) -> None:
-    """Register the module with the kernels for a kind of forest: ``is_full``, ``vote_row``, ``vote_and_learn_row``."""
+    """Register the kernels for a kind of forest: ``is_full``, ``vote_row``, ``vote_and_learn_row``, ``look_ahead``.
+
+    The last is optional: a row by itself finds most of a large forest out of the processor's cache.
+    """
     _KERNELS[forest] = kernels
 
 
@@ -56,6 +59,18 @@ def vote_and_learn_row(
 ) -> None:
     """Vote on one row with what is known, then learn its label weights."""
     _kernels(forest).vote_and_learn_row(forest, learner, x, label_weights, scratch, n_classes, out)
+
+
+def look_ahead(forest: Any, x: FloatArray, scratch: Any, is_learned: bool) -> None:
+    """Fetch from memory what all learners need for a row, if their kernels can."""
+
+
+@overload(look_ahead, strict=False, jit_options=PART_OPTIONS)
+def _choose_look_ahead(forest: Any, x: Any, scratch: Any, is_learned: Any) -> Any:
+    chosen = getattr(_kernels(forest), "look_ahead", None)
+    if chosen is None:
+        return lambda forest, x, scratch, is_learned: None
+    return lambda forest, x, scratch, is_learned: chosen(forest, x, scratch, is_learned)
 
 
 @overload(is_full, strict=False, jit_options=PART_OPTIONS)

@@ -37,7 +37,7 @@ def learn_pipelined(
     n_jobs: int,
 ) -> None:
     """Carry a block through all learners, on ``n_jobs`` threads."""
-    choices = cells.choices(n_classes)
+    choices = cells.fused(n_classes)
     learn_block = grid_for(choices).learn_block
     n_tiles = -(-len(features) // ROWS_PER_TILE)
     n_threads = min(n_jobs, cells.n_learners, n_tiles)

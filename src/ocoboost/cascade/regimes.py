@@ -44,6 +44,25 @@ class Playing(NamedTuple):
     starts: FloatArray  # (classes, dimension) where a game starts, by the row's label
 
 
+class PlainPlaying(NamedTuple):
+    """What is left of them where players descend gradients and teach what they play, as all of the default do."""
+
+    gamma: float
+    sees_labels: bool
+    step_size: float
+    n_learners: int
+    player: int
+    on_interval: bool  # which tells the two regimes apart
+    starts: FloatArray  # (classes, dimension)
+
+
+def plain(playing: Playing) -> PlainPlaying | None:
+    """The same choices for kernels that know no other players and regimes, if they are that plain."""
+    if playing.regime == PAIRWISE or playing.player != moves.GRADIENT or playing.is_random:
+        return None
+    return PlainPlaying(*(getattr(playing, name) for name in PlainPlaying._fields))
+
+
 @dataclass(frozen=True)
 class Regime:
     """One of the ways to reduce boosting to online convex optimization: two of the paper's, and ours."""
@@ -115,7 +134,8 @@ def begin_games(playing: Playing, labels: IntArray) -> tuple[FloatArray, FloatAr
     """The plays and the memory of every row's player before its first move."""
     plays = playing.starts.take(labels, axis=0)  # Alg. 1.11, Alg. 4.11: every row's game begins anew
     memory = np.empty((len(labels), playing.memory_size))
-    moves.begin(playing.player, playing.on_interval, plays, memory)
+    if playing.memory_size > 0:
+        moves.begin(playing.player, playing.on_interval, plays, memory)
     return plays, memory
 
 

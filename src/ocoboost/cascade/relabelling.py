@@ -19,9 +19,11 @@ import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade.answers import Answers, projected
-from ocoboost.cascade.cells import Cells, Kernels
-from ocoboost.cascade.regimes import Playing, Regime, begin_games, move_row, teach_row
+from ocoboost.cascade.cells import Cells, Kernels, register_kernels
+from ocoboost.cascade.regimes import PlainPlaying, Playing, Regime, begin_games, move_row, plain, teach_row
 from ocoboost.compiling import kernel
+from ocoboost.oco.losses import agnostic_gradient, realizable_gradient
+from ocoboost.oco.moves import descend_on_interval, descend_row
 from ocoboost.oco.players import PLAYERS, Game
 from ocoboost.randomness import RELABEL, uniform
 
@@ -105,6 +107,49 @@ def see(
 
 
 @_inlined
+def teach_plainly(
+    playing: PlainPlaying, games: Games, scratch: Any, row: int, number: int, learner: int, out: FloatArray
+) -> None:
+    """``teach``, without what plain choices leave out: those players need not be compiled."""
+    for j in range(out.size):
+        out[j] = 0.0
+    if playing.on_interval:
+        out[games.labels[row]] = games.plays[row, 0] * games.weights[row]
+    else:
+        for j in range(games.plays.shape[1]):
+            out[j] = games.plays[row, j] * games.weights[row]
+
+
+@_inlined
+def see_plainly(
+    playing: PlainPlaying,
+    games: Games,
+    scratch: Any,
+    row: int,
+    number: int,
+    learner: int,
+    n_classes: int,
+    vote: FloatArray,
+    spare: FloatArray,
+) -> None:
+    """``see``, likewise."""
+    play = games.plays[row]
+    best = pool_row(games.label_votes, games.distribution_votes, row, n_classes, vote)
+    keep_row(games.seen_labels, games.seen_distributions, games.first_seen + row, learner, n_classes, best, vote)
+    if playing.sees_labels:
+        for j in range(n_classes):
+            vote[j] = 0.0
+        vote[best] = 1.0
+    gradient = spare[: play.size]
+    if playing.on_interval:
+        realizable_gradient(vote[:n_classes], games.labels[row], playing.gamma, gradient)
+        descend_on_interval(play, gradient, playing.step_size)
+    else:
+        agnostic_gradient(vote[:n_classes], games.labels[row], playing.gamma, gradient)
+        descend_row(play, gradient, playing.step_size)
+
+
+@_inlined
 def pool(
     playing: Playing,
     games: Games,
@@ -185,6 +230,10 @@ class Relabelling(Cells[Playing, Games]):
             seed=self.seed,
         )
 
+    def fused(self, n_classes: int) -> Playing | PlainPlaying:
+        playing = self.choices(n_classes)
+        return plain(playing) or playing
+
     def begin(self, labels: IntArray, weights: FloatArray, n_classes: int, seen: Seen | None = None) -> Games:
         """The games of a block before their first move; ``seen`` is where to record the votes that the players see."""
         plays, memory = begin_games(self.choices(n_classes), labels)
@@ -218,3 +267,6 @@ class Relabelling(Cells[Playing, Games]):
 
     def settings(self) -> dict[str, Any]:
         return super().settings() | {"regime": self.regime.code}
+
+
+register_kernels(Kernels(PlainPlaying, teach_plainly, see_plainly, pool))

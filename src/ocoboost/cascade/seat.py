@@ -16,8 +16,8 @@ import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade.kernel import learn_block, poll_block
-from ocoboost.cascade.native import FORGET, RECALL, RECORD, NativeEnsemble
-from ocoboost.cascade.regimes import Playing
+from ocoboost.cascade.native import FORGET, RECALL, RECORD, NativeEnsemble, look_ahead
+from ocoboost.cascade.regimes import PlainPlaying, Playing
 from ocoboost.cascade.relabelling import Games, Relabelling
 from ocoboost.cascade.unboxed import can_hold, empty_book, read, write
 from ocoboost.compiling import IS_COMPILED, kernel
@@ -38,7 +38,7 @@ class Page(NamedTuple):
     number: int  # of the seat
     forest: Any
     scratch: Any
-    playing: Playing
+    playing: Playing | PlainPlaying
     games: Games
     pooled: FloatArray  # (classes,) the votes that count, in ``games``
     source: IntArray  # (places,) see ``NativeEnsemble.places``
@@ -66,7 +66,7 @@ def gather_row(codes: FloatArray, source: IntArray, category: IntArray, out: Flo
 
 
 @kernel
-def begin_row(playing: Playing, games: Games, label: int, weight: float) -> None:
+def begin_row(playing: Playing | PlainPlaying, games: Games, label: int, weight: float) -> None:
     """The game of one row before its first move, and no votes."""
     games.labels[0] = label
     games.weights[0] = weight
@@ -114,6 +114,7 @@ def learn_seats(
             is_same = gather_row(codes, page.source, page.category, page.features[0])
             page.scratch.remembers[0] = RECALL if is_same and page.asked[0] == number else FORGET
             begin_row(page.playing, page.games, label, weight)
+            look_ahead(page.forest, page.features[0], page.scratch, True)
         learners = (0, page.playing.n_learners)
         if not learn_block(
             page.forest,
@@ -146,6 +147,7 @@ def poll_seats(book: Any, places: IntArray, codes: FloatArray, n_classes: int, n
             gather_row(codes, page.source, page.category, page.features[0])
             clear_votes(page.games)
             page.scratch.remembers[0] = RECORD
+            look_ahead(page.forest, page.features[0], page.scratch, False)
             poll_block(page.forest, page.scratch, page.playing, page.games, (), page.features, n_classes, n_learned)
             page.scratch.remembers[0] = FORGET
             page.asked[0] = n_learned
@@ -168,7 +170,7 @@ class Seat:
             number,
             ensemble.forest,
             ensemble.scratch(),
-            cells.choices(n_classes),
+            cells.fused(n_classes),
             games,
             games.pooled(cells.pool)[0],
             source,
@@ -177,7 +179,8 @@ class Seat:
             np.zeros(2, dtype=np.int64),
             np.full(1, NEVER),
         )
-        self.kind = f"{type(self.page.forest).__module__}.{type(self.page.forest).__qualname__}"
+        forest, playing = type(self.page.forest), type(self.page.playing)
+        self.kind = f"{forest.__module__}.{forest.__qualname__}, {playing.__qualname__}"
 
     def resume(self, other: Seat) -> None:
         """Go on with the row that another seat could not finish."""

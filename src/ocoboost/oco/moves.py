@@ -29,7 +29,7 @@ COIN = 4
 
 
 @kernel
-def _descend_row(play: FloatArray, gradient: FloatArray, step_size: float) -> None:
+def descend_row(play: FloatArray, gradient: FloatArray, step_size: float) -> None:
     """One projected gradient step on the simplex; label votes change at most two coordinates."""
     n_changed = 0
     first = 0
@@ -51,6 +51,12 @@ def _descend_row(play: FloatArray, gradient: FloatArray, step_size: float) -> No
         for j in range(play.size):
             play[j] -= step_size * gradient[j]
         project_row(play, play)
+
+
+@kernel
+def descend_on_interval(play: FloatArray, gradient: FloatArray, step_size: float) -> None:
+    """One projected gradient step on [0, 1]."""
+    play[0] = min(max(play[0] - step_size * gradient[0], 0.0), 1.0)
 
 
 @kernel
@@ -151,7 +157,7 @@ def _step_on_simplex(
     n_played: int,
 ) -> None:
     if player == GRADIENT:
-        _descend_row(play, gradient, step_size)
+        descend_row(play, gradient, step_size)
     elif player == LAZY:
         for j in range(play.size):
             memory[j] -= step_size * gradient[j]
@@ -161,7 +167,7 @@ def _step_on_simplex(
     elif player == SCALE_FREE:
         memory[0] += _squared_norm_along_simplex(gradient)
         if memory[0] > 0.0:
-            _descend_row(play, gradient, 1.0 / np.sqrt(memory[0]))  # diameter / sqrt(2) = 1
+            descend_row(play, gradient, 1.0 / np.sqrt(memory[0]))  # diameter / sqrt(2) = 1
     elif player == COIN:
         _bet_row(play, memory, gradient, gradient_range, n_steps, n_played)
 
@@ -192,7 +198,7 @@ def _step_on_interval(
     n_played: int,
 ) -> None:
     if player == GRADIENT:
-        play[0] = min(max(play[0] - step_size * gradient[0], 0.0), 1.0)
+        descend_on_interval(play, gradient, step_size)
     elif player == LAZY:
         memory[0] -= step_size * gradient[0]
         play[0] = min(max(memory[0], 0.0), 1.0)

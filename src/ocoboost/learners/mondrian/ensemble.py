@@ -14,6 +14,7 @@ from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade.native import NativeEnsemble, register_forest
 from ocoboost.compiling import IS_COMPILED
 from ocoboost.data.schema import Block, Schema, Widths
+from ocoboost.learners.growing import LEAST_BYTES, Room
 from ocoboost.learners.mondrian import kernels, layout, packing, state
 from ocoboost.learners.mondrian.pruning import fixed_bytes, most_nodes, node_bytes, prune
 from ocoboost.learners.mondrian.state import NUMBER
@@ -45,6 +46,7 @@ class MondrianEnsemble(NativeEnsemble):
         self.version = 0  # of the schema that the places were made for
         self.n_classes = 1
         self.trees = _empty_trees(n_learners)
+        self._rooms = Room(), Room(), Room()  # of nodes, class weights and boxes
 
     # -- rows ----------------------------------------------------------------------------------------------------
 
@@ -98,8 +100,17 @@ class MondrianEnsemble(NativeEnsemble):
             self._resize(n_classes=rounded_up(n_classes))
 
     def grow(self) -> None:
-        """Double the nodes of every tree, within the limit."""
-        self._resize(n_nodes=min(max(2 * (self.trees.nodes.shape[1] + 2), FEWEST_NODES), self.rules.max_nodes))
+        """Double the nodes of every tree, or add half if there are many, within the limit."""
+        trees, n_nodes = self.trees, self.trees.nodes.shape[1]
+        self.limit()
+        if self.rules.max_nodes <= n_nodes:
+            self._resize()
+            return
+        wanted = n_nodes + n_nodes // 2 if trees.boxes.nbytes > LEAST_BYTES else 2 * (n_nodes + 2)
+        wanted = min(max(wanted, FEWEST_NODES), self.rules.max_nodes)
+        arrays = trees.nodes, trees.class_weight, trees.boxes
+        grown = [room.grown(array, trees.n_nodes, wanted) for room, array in zip(self._rooms, arrays, strict=True)]
+        self.trees = trees._replace(nodes=_with_attributes(grown[0]), class_weight=grown[1], boxes=grown[2])
 
     def limit(self, n_classes: int = 0) -> None:
         """Set the most nodes that a tree may have, which follows from its columns, categories and classes."""
@@ -120,6 +131,7 @@ class MondrianEnsemble(NativeEnsemble):
             copy(old, learner, n_nodes, new)
         new.boxes[..., old.scale.shape[1] :] = np.nan  # no node has seen a new column
         self.trees = new
+        self._rooms = Room(), Room(), Room()
 
     def least_bytes(self, widths: Widths, n_classes: int) -> int:
         """Memory of trees of one node each: the least that works."""
@@ -148,7 +160,7 @@ class MondrianEnsemble(NativeEnsemble):
 
     def scratch(self) -> layout.Scratch:
         """Memory for one thread to work in."""
-        return layout.make_scratch(self.columns.size, self.n_classes)
+        return layout.make_scratch(len(self.trees.n_nodes), self.columns.size, self.n_classes)
 
     # -- saving --------------------------------------------------------------------------------------------------
 
@@ -171,16 +183,20 @@ class MondrianEnsemble(NativeEnsemble):
 
 def _zeros(n_learners: int, n_nodes: int, n_classes: int, n_columns: int) -> layout.Trees:
     """Arrays without nodes. Memory that is all zeros costs nothing before it is written to."""
-    nodes = np.zeros((n_learners, n_nodes), dtype=layout.NODE)
     return layout.Trees(
         n_nodes=np.zeros(n_learners, dtype=np.int64),
         n_taught=np.zeros(n_learners, dtype=np.int64),
-        nodes=nodes if IS_COMPILED else nodes.view(np.recarray),  # uncompiled, only these have fields as attributes
+        nodes=_with_attributes(np.zeros((n_learners, n_nodes), dtype=layout.NODE)),
         class_weight=np.zeros((n_learners, n_nodes, n_classes)),
         boxes=np.zeros((n_learners, n_nodes, 2, n_columns)),
         scale=np.ones((n_learners, n_columns)),
         has_gaps=np.ones(n_learners, dtype=np.int64),
     )
+
+
+def _with_attributes(nodes: Any) -> Any:
+    """Nodes whose fields are attributes in kernels, compiled or not."""
+    return nodes if IS_COMPILED else nodes.view(np.recarray)
 
 
 def _copy(old: layout.Trees, learner: int, most: int, new: layout.Trees) -> None:

@@ -65,6 +65,39 @@ def _predict(nodes: Any, class_weight: FloatArray, node: int, rules: Rules, n_cl
 
 
 @_kernel
+def look_ahead(forest: Forest, x: FloatArray, scratch: Scratch, is_learned: bool) -> None:
+    """Go down all trees side by side, one level at a time, and fetch what voting or learning will read.
+
+    One way after the other waits for memory at every node; here the trees' waits are one.
+    """
+    trees, ways = forest.trees, scratch.ways
+    n_trees = ways.size
+    for tree in range(n_trees):
+        ways[tree] = 0
+        fetch(trees.nodes[tree], 0)
+    n_under_way = n_trees
+    while n_under_way > 0:
+        n_under_way = 0
+        for tree in range(n_trees):
+            node = ways[tree]
+            if node < 0:
+                continue
+            nodes = trees.nodes[tree]
+            fetch(trees.class_weight[tree], node)
+            if is_learned:
+                fetch(trees.boxes[tree], node)
+            if nodes[node].feature == LEAF:
+                ways[tree] = -1
+                continue
+            below = _next_node(nodes, node, x)
+            fetch(nodes, below)
+            if is_learned:  # what prunings weigh depends on both children
+                fetch(nodes, nodes[node].left + nodes[node].right - below)
+            ways[tree] = below
+            n_under_way += 1
+
+
+@_kernel
 def vote_row(forest: Forest, tree: int, x: FloatArray, scratch: Scratch, n_classes: int, out: FloatArray) -> None:
     """Vote on one row: the mean over all prunings of the class shares at the leaf that the row falls into."""
     for c in range(n_classes):

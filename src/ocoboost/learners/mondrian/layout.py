@@ -64,11 +64,12 @@ class Scratch(NamedTuple):
     vote: FloatArray
     slope: FloatArray  # gradient of a row's loss
     labels: IntArray  # (n_classes,) those that a row teaches
+    ways: IntArray  # (n_learners,) how far each tree's way of a row has been looked ahead
     remembers: IntArray  # (1,) see ``cascade.native``; here nothing is, for learning has to go the same way anyway
 
 
-def make_scratch(n_columns: int, n_classes: int) -> Scratch:
-    """Scratch memory for trees of this many columns and classes."""
+def make_scratch(n_learners: int, n_columns: int, n_classes: int) -> Scratch:
+    """Scratch memory for so many trees of this many columns and classes."""
     return Scratch(
         distance=np.zeros(n_columns),
         shares=np.zeros(n_classes),
@@ -76,6 +77,7 @@ def make_scratch(n_columns: int, n_classes: int) -> Scratch:
         vote=np.zeros(n_classes),
         slope=np.zeros(n_classes),
         labels=np.zeros(n_classes, dtype=np.int64),
+        ways=np.zeros(n_learners, dtype=np.int64),
         remembers=np.zeros(1, dtype=np.int64),
     )
 

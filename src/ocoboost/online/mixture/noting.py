@@ -44,30 +44,30 @@ def _put(
 
 
 @kernel
-def _is_better(kept: Kept, one: int, other: int) -> bool:
+def _is_better(numbers: IntArray, scores: FloatArray, one: int, other: int) -> bool:
     """Whether one place holds a row that is less suspect than the other's; of equals, the later row is."""
-    quality, than = kept.scores[one, GIVEN], kept.scores[other, GIVEN]
-    return bool(quality > than or (quality == than and kept.numbers[one] > kept.numbers[other]))
+    quality, than = scores[one, GIVEN], scores[other, GIVEN]
+    return bool(quality > than or (quality == than and numbers[one] > numbers[other]))
 
 
 @kernel
-def _raise_last(kept: Kept, heap: IntArray, place: int) -> None:
+def _raise_last(numbers: IntArray, scores: FloatArray, heap: IntArray, place: int) -> None:
     """Restore the order above a place."""
-    while place > 0 and _is_better(kept, heap[place], heap[(place - 1) // 2]):
+    while place > 0 and _is_better(numbers, scores, heap[place], heap[(place - 1) // 2]):
         above = (place - 1) // 2
         heap[place], heap[above] = heap[above], heap[place]
         place = above
 
 
 @kernel
-def _lower_first(kept: Kept, heap: IntArray, count: int) -> None:
+def _lower_first(numbers: IntArray, scores: FloatArray, heap: IntArray, count: int) -> None:
     """Restore the order below the top."""
     place = 0
     while 2 * place + 1 < count:
         below = 2 * place + 1
-        if below + 1 < count and _is_better(kept, heap[below + 1], heap[below]):
+        if below + 1 < count and _is_better(numbers, scores, heap[below + 1], heap[below]):
             below += 1
-        if not _is_better(kept, heap[below], heap[place]):
+        if not _is_better(numbers, scores, heap[below], heap[place]):
             return
         heap[place], heap[below] = heap[below], heap[place]
         place = below
@@ -97,10 +97,10 @@ def note_row(number: int, x: FloatArray, given: int, probabilities: FloatArray, 
         heap[count] = count
         _put(worst, count, number, given, believed, probabilities, x)
         worst.n_held[0] += 1
-        _raise_last(worst, heap, count)
+        _raise_last(worst.numbers, worst.scores, heap, count)
     elif probabilities[given] < worst.scores[heap[0], GIVEN]:
         _put(worst, heap[0], number, given, believed, probabilities, x)
-        _lower_first(worst, heap, count)
+        _lower_first(worst.numbers, worst.scores, heap, count)
 
 
 @kernel
