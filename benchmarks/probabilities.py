@@ -31,8 +31,7 @@ from ocoboost.bench import contestants, datasets, drifting, encoding, noise, pap
 from ocoboost.bench.jobs import Job, Result, Store
 from ocoboost.bench.measures import calibration_error
 from ocoboost.compiling import kernel
-from ocoboost.online.mixture import bayes
-from ocoboost.online.mixture.blend import agree
+from ocoboost.online.mixture import bayes, blend, reshaping
 from ocoboost.online.mixture.noting import note_rows
 from ocoboost.online.mixture.sets import PredictionSets
 from ocoboost.online.mixture.suspects import N_SUSPECTS, Suspects
@@ -206,16 +205,21 @@ BARE: dict[str, Any] = {"n_suspects": 0, "coverages": ()}  # a default that keep
 
 
 @kernel
-def _weigh(blends: FloatArray, labels: IntArray, tempered: FloatArray, weights: FloatArray, out: FloatArray) -> None:
+def _weigh(
+    blends: FloatArray, labels: IntArray, weights: blend.Weights, scratch: blend.Scratch, out: FloatArray
+) -> None:
     """All that is done to a row for its probabilities."""
     for row in range(labels.size):
-        bayes.temper(blends, tempered)
+        bayes.temper(blends, scratch.tempered)
+        raw = scratch.blends[0]
         for j in range(out.size):
-            out[j] = 0.0
-            for expert in range(weights.size):
-                out[j] += weights[expert] * tempered[expert, j]
-        agree(out, labels[row])
-        bayes.update(tempered, labels[row], 1.0, weights)
+            raw[j] = 0.0
+            for expert in range(weights.bayes.size):
+                raw[j] += weights.bayes[expert] * scratch.tempered[expert, j]
+        reshaping.reshape(raw, weights.reshaping, scratch.sharpened, out)
+        blend.agree(out, labels[row])
+        bayes.update(scratch.tempered, labels[row], 1.0, weights.bayes)
+        reshaping.update(scratch.sharpened, labels[row], 1.0, weights.reshaping)
 
 
 def cost(n_rounds: int = 7, n_rows: int = 1500) -> Result:
@@ -230,7 +234,8 @@ def cost(n_rounds: int = 7, n_rows: int = 1500) -> Result:
     sets, weights = PredictionSets(LEVELS, 7), np.ones(n_rows)
     suspects = Suspects(N_SUSPECTS, None, is_judged=True)
     blends = np.random.default_rng(2).dirichlet(np.ones(7), size=bayes.N_BLENDS)
-    tempered, experts = np.zeros((bayes.N_EXPERTS, 7)), np.full(bayes.N_EXPERTS, 1.0 / bayes.N_EXPERTS)
+    plan = blend.plan_for([1.0, 1.0], 2, 0, 0)
+    mixed, scratch = blend.first_weights(plan, mean=1), blend.make_scratch(plan, 7)
     notes = suspects._made_for(matrix.shape[1], 7)
 
     def learn(by_row: bool, options: dict[str, Any]) -> float:
@@ -245,7 +250,7 @@ def cost(n_rounds: int = 7, n_rows: int = 1500) -> Result:
         return time.process_time() - began
 
     parts: dict[str, Callable[[], object]] = {
-        "probabilities": lambda: _weigh(blends, y, tempered, experts, np.zeros(7)),
+        "probabilities": lambda: _weigh(blends, y, mixed, scratch, np.zeros(7)),
         "prediction sets": lambda: sets.follow(said, y, weights, {}),
         "suspects": lambda: note_rows(0, matrix, y, weights, said, notes),
     }
