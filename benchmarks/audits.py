@@ -3,7 +3,6 @@
     python benchmarks/audits.py run --data-dir FOLDER --seeds 1,2,3,4,5
     python benchmarks/audits.py run --development        # the tables on which choices were made
     python benchmarks/audits.py report [--development]
-    python benchmarks/audits.py cost                     # of keeping suspects, beside a model that keeps none
     python benchmarks/audits.py drift                    # suspects where the concept changes
 
 Labels of the seven datasets are flipped in three ways and at three rates. Every method ranks all rows by the
@@ -155,32 +154,6 @@ def _cell(values: Sequence[float], sign: str) -> str:
     return f"{statistics.fmean(values):{sign}.3f}{error}"
 
 
-def cost(n_rounds: int = 5) -> str:
-    """Processor time with suspects over that without, in turns: median and quartiles, row by row and in a block."""
-    rows = datasets.shuffled(datasets.load("segment"), 1)[:1000]
-    X, labels = [x for x, _ in rows], noise.flip([y for _, y in rows], 0.2, seed=1)
-
-    def took(n_suspects: int, *, by_row: bool) -> float:
-        model = OnlineBoostClassifier(seed=1, n_suspects=n_suspects, classes=sorted(set(labels)))
-        model.learn_many(X[:400], labels[:400])
-        started = time.process_time()
-        if by_row:
-            for x, y in zip(X[400:], labels[400:], strict=True):
-                model.predict_one(x)
-                model.learn_one(x, y)
-        else:
-            model.learn_many(X[400:], labels[400:])
-        return time.process_time() - started
-
-    lines = []
-    for by_row in (True, False):
-        took(0, by_row=by_row), took(1000, by_row=by_row)
-        ratios = [took(1000, by_row=by_row) / took(0, by_row=by_row) for _ in range(n_rounds)]
-        low, middle, high = statistics.quantiles(ratios, n=4)
-        lines.append(f"{'row by row' if by_row else 'in a block'}: {middle:.3f} ({low:.3f}..{high:.3f})")
-    return "\n".join(lines)
-
-
 def drift(n_streams: int = 3, n_rows: int = 6000) -> str:
     """Streams whose concept changes in the middle, 5 % of the labels flipped: precision as above, and by first scores.
 
@@ -218,7 +191,7 @@ def drift(n_streams: int = 3, n_rows: int = 6000) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("run", "report", "cost", "drift"))
+    parser.add_argument("what", choices=("run", "report", "drift"))
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--datasets")
     parser.add_argument("--seeds", default="1")
@@ -233,7 +206,7 @@ def main() -> None:
     names = options.datasets.split(",") if options.datasets else names
     store = Store(RESULTS, any_code=True)
     if options.what != "run":
-        print({"cost": cost, "drift": drift}.get(options.what, lambda: report(store, names))())
+        print(drift() if options.what == "drift" else report(store, names))
         return
     for seed in map(int, options.seeds.split(",")):
         for share in map(float, options.shares.split(",")):

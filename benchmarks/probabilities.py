@@ -30,7 +30,11 @@ from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.bench import contestants, datasets, drifting, encoding, noise, paper, peers, stream_files
 from ocoboost.bench.jobs import Job, Result, Store
 from ocoboost.bench.measures import calibration_error
+from ocoboost.compiling import kernel
+from ocoboost.online.mixture import bayes, blend, reshaping
+from ocoboost.online.mixture.noting import note_rows
 from ocoboost.online.mixture.sets import PredictionSets
+from ocoboost.online.mixture.suspects import N_SUSPECTS, Suspects
 
 N_ROWS = 10_000
 SEED = 1
@@ -196,31 +200,76 @@ def plan(models: Sequence[str], streams: Sequence[str]) -> Iterator[Job]:
 # -- time --------------------------------------------------------------------------------------------------------------
 
 
-def cost(n_rounds: int = 5, n_rows: int = 1500) -> Result:
-    """Processor time of a row, in microseconds: of its prediction sets alone, and of all; the least of the rounds."""
-    rows = load({"stream": "segment", "model": OURS, "noise": 0.0, "rows": n_rows}, None)
+N_REPEATS = 100  # of the rows, for what takes less than a microsecond
+BARE: dict[str, Any] = {"n_suspects": 0, "coverages": ()}  # a default that keeps no suspects and makes no sets
+
+
+@kernel
+def _weigh(
+    blends: FloatArray, labels: IntArray, weights: blend.Weights, scratch: blend.Scratch, out: FloatArray
+) -> None:
+    """All that is done to a row for its probabilities."""
+    for row in range(labels.size):
+        bayes.temper(blends, scratch.tempered)
+        raw = scratch.blends[0]
+        for j in range(out.size):
+            raw[j] = 0.0
+            for expert in range(weights.bayes.size):
+                raw[j] += weights.bayes[expert] * scratch.tempered[expert, j]
+        reshaping.reshape(raw, weights.reshaping, scratch.sharpened, out)
+        blend.agree(out, labels[row])
+        bayes.update(scratch.tempered, labels[row], 1.0, weights.bayes)
+        reshaping.update(scratch.sharpened, labels[row], 1.0, weights.reshaping)
+
+
+def cost(n_rounds: int = 7, n_rows: int = 1500) -> Result:
+    """Processor time of a row, in microseconds: of each part alone, and of all; the least of the rounds.
+
+    Then the time of the default over that of a model without suspects and sets, in turns: median and quartiles.
+    """
+    rows = load({"stream": "segment", "model": OURS, "noise": 0.2, "rows": n_rows}, None)
     X, y = rows.X[:n_rows], rows.labels[:n_rows]
-    said: FloatArray = np.random.default_rng(1).dirichlet(np.ones(7), size=100 * n_rows)
-    sets, labels, weights = PredictionSets(LEVELS, 7), np.tile(y, 100), np.ones(100 * n_rows)
+    matrix = np.array([list(x.values()) for x in X])
+    said: FloatArray = np.random.default_rng(1).dirichlet(np.ones(7), size=n_rows)
+    sets, weights = PredictionSets(LEVELS, 7), np.ones(n_rows)
+    suspects = Suspects(N_SUSPECTS, None, is_judged=True)
+    blends = np.random.default_rng(2).dirichlet(np.ones(7), size=bayes.N_BLENDS)
+    plan = blend.plan_for([1.0, 1.0], 2, 0, 0)
+    mixed, scratch = blend.first_weights(plan, mean=1), blend.make_scratch(plan, 7)
+    notes = suspects._made_for(matrix.shape[1], 7)
 
-    def learn_singly(model: OnlineBoostClassifier) -> None:
-        for x, label in zip(X, y.tolist(), strict=True):
-            model.predict_one(x)
-            model.learn_one(x, label)
+    def learn(by_row: bool, options: dict[str, Any]) -> float:
+        model = OnlineBoostClassifier(seed=SEED, classes=list(range(7)), **options)
+        began = time.process_time()
+        if by_row:
+            for x, label in zip(X, y.tolist(), strict=True):
+                model.predict_one(x)
+                model.learn_one(x, label)
+        else:
+            model.learn_many(X, y.tolist())
+        return time.process_time() - began
 
-    parts: dict[str, tuple[int, Callable[[], object]]] = {
-        "prediction sets": (100 * n_rows, lambda: sets.follow(said, labels, weights, None)),
-        "in a block": (n_rows, lambda: OnlineBoostClassifier(seed=SEED).learn_many(X, y.tolist())),
-        "row by row": (n_rows, lambda: learn_singly(OnlineBoostClassifier(seed=SEED))),
+    parts: dict[str, Callable[[], object]] = {
+        "probabilities": lambda: _weigh(blends, y, mixed, scratch, np.zeros(7)),
+        "prediction sets": lambda: sets.follow(said, y, weights, {}),
+        "suspects": lambda: note_rows(0, matrix, y, weights, said, notes),
     }
     out: Result = {}
-    for name, (n, part) in parts.items():
+    for name, part in parts.items():
+        part()  # compiles
         seconds = []
-        for _ in range(n_rounds + 1):
+        for _ in range(n_rounds):
             began = time.process_time()
-            part()
+            for _ in range(N_REPEATS):
+                part()
             seconds.append(time.process_time() - began)
-        out[name] = round(1e6 * min(seconds[1:]) / n, 3)  # the first round compiles
+        out[name] = round(1e6 * min(seconds) / n_rows / N_REPEATS, 3)
+    for by_row, name in ((False, "in a block"), (True, "row by row")):
+        learn(by_row, {}), learn(by_row, BARE)
+        turns = [(learn(by_row, {}), learn(by_row, BARE)) for _ in range(n_rounds)]
+        out[name] = round(1e6 * min(full for full, _ in turns) / n_rows, 3)
+        ratios = [full / bare for full, bare in turns]
+        out[f"{name}, ratio"] = [round(ratio, 4) for ratio in np.quantile(ratios, (0.25, 0.5, 0.75))]
     return out
 
 
@@ -270,9 +319,13 @@ def coverages(cells: Cells, streams: Sequence[str]) -> str:
 
 
 def time_table(run: dict[str, Any]) -> str:
-    own = run["prediction sets"]
-    rows = [[name, f"{run[name]:.0f}", f"{own / run[name]:.2%}"] for name in ("in a block", "row by row")]
-    columns = ["rows of Segment", "microseconds a row", f"of these, prediction sets ({own:.2f} microseconds)"]
+    parts = ("probabilities", "prediction sets", "suspects")
+    rows = []
+    for name in ("in a block", "row by row"):
+        low, middle, high = run[f"{name}, ratio"]
+        shares = [f"{run[part]:.2f} ({run[part] / run[name]:.2%})" for part in parts]
+        rows.append([name, f"{run[name]:.0f}", *shares, f"{middle:.3f} ({low:.3f} to {high:.3f})"])
+    columns = ["rows of Segment", "microseconds a row", *parts, "with suspects and sets over without"]
     return studies.table(columns, rows)
 
 
@@ -296,7 +349,7 @@ def main() -> None:
         studies.run_missing("probabilities", jobs, partial(work, data_dir=options.data_dir), options)
     elif options.action == "time":
         store = Store(options.results / "probabilities_time.jsonl", any_code=True)
-        store.add({"what": "prediction sets", "stream": "segment"}, cost())
+        store.add({"what": "all", "stream": "segment"}, cost())
     else:
         report(studies.finished("probabilities", options))
         times = studies.finished("probabilities_time", options)

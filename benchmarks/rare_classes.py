@@ -27,7 +27,8 @@ N_ROWS = 30_000
 SHARE = 0.001
 MISSED, ALARM = 100.0, 1.0
 ALERTS = 0.01  # share of the rows that somebody looks at
-STREAMS = {"development": 1, "reported": 101}
+STREAMS = {"development": 1, "reported": 101, **{f"reported {n}": 100 + n for n in range(2, 6)}}
+REPORTED = [name for name in STREAMS if name.startswith("reported")]
 MOST_COPIES = 100
 
 
@@ -111,28 +112,39 @@ def plan(models: list[str], streams: list[str]) -> Iterator[Job]:
 
 
 def report(runs: list[dict[str, Any]]) -> str:
-    found = {run["model"]: run for run in runs if run["stream"] == "reported"}
-    rows = [
-        [
-            model,
-            f"{run['average_precision']:.3f}",
-            f"{run['recall']:.0%}",
-            f"{1000 * run['cost']:.1f}",
-            f"{run['missed']} of {run['rare']}",
-            f"{run['alarms']}",
+    """Means and standard errors over the streams, and differences of the cost to ours on the same streams."""
+    found = {(run["model"], run["stream"]): run for run in runs if run["stream"] in REPORTED}
+    first, rows = next(iter(OURS)), []
+    for model in (*OURS, *PEERS):
+        own = {stream: found[model, stream] for stream in REPORTED if (model, stream) in found}
+        if not own:
+            continue
+        paired = [
+            1000 * (run["cost"] - found[first, stream]["cost"])
+            for stream, run in own.items()
+            if (first, stream) in found
         ]
-        for model in (*OURS, *PEERS)
-        if (run := found.get(model)) is not None
-    ]
-    columns = ["model", "precision-recall area", "recall at 1 % alerts", "cost of 1,000 rows", "missed", "false alarms"]
-    return studies.table(columns, rows)
+        rows.append(
+            [
+                model,
+                f"{len(own)}",
+                studies.shown([run["average_precision"] for run in own.values()], 3),
+                studies.shown([100 * run["recall"] for run in own.values()], 0),
+                studies.shown([1000 * run["cost"] for run in own.values()]),
+                "" if model == first or not paired else studies.shown(paired),
+                f"{sum(run['missed'] for run in own.values())} of {sum(run['rare'] for run in own.values())}",
+                f"{sum(run['alarms'] for run in own.values()):,}",
+            ]
+        )
+    columns = ["model", "streams", "precision-recall area", "recall at 1 % alerts, %", "cost of 1,000 rows"]
+    return studies.table([*columns, "cost above the first model's", "missed", "false alarms"], rows)
 
 
 def main() -> None:
     parser = studies.parser(__doc__)
     parser.add_argument("action", choices=("run", "report"))
     parser.add_argument("--models", default=";".join((*OURS, *PEERS)), help="separated by semicolons")
-    parser.add_argument("--streams", default="reported")
+    parser.add_argument("--streams", default=",".join(REPORTED))
     options = parser.parse_args()
     if options.action == "run":
         jobs = plan(options.models.split(";"), options.streams.split(","))

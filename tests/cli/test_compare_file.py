@@ -9,6 +9,7 @@ import random
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from sklearn.metrics import average_precision_score
 
 from command_line import ocoboost as command
 from ocoboost.bench import apart, compare, measures, on_file, peers
@@ -64,6 +65,73 @@ def test_a_tree_is_told_what_river_would_be_told(tmp_path):
         model.learn_one(seen, y)
     right = measures.accuracy(predictions, [y for _, y in rows()])
     assert on_file.run(job)["accuracy"] == round(right, 4)
+
+
+@pytest.mark.parametrize("title", ["River Hoeffding tree", "one Hoeffding tree"])
+def test_labels_are_ranked_by_what_a_model_says_to_their_rows(tmp_path, title):
+    (job,) = on_file.plan(str(write(tmp_path / "rows.csv")), [title], READING, most_rows=None, seed=1)
+    result, model = on_file.run(job), compare.MODELS[title](1)
+    said = []
+    for x, y in rows():
+        seen = {name: value for name, value in x.items() if value is not None}
+        said.append(model.predict_proba_one(seen))
+        model.learn_one(seen, y)
+    labels = [y for _, y in rows()]
+    areas = []
+    for number, label in enumerate(result["labels"]):
+        is_own = [y == label for y in labels]
+        areas.append(average_precision_score(is_own, [one.get(label, 0.0) for one in said]))
+        assert result["label_rows"][number] == sum(is_own)
+        assert result["average_precision"][number] == pytest.approx(areas[-1], abs=0.03)  # bins make ties
+        first = sorted(range(len(labels)), key=lambda row: -said[row].get(label, 0.0))[:3]  # 1 % of the rows
+        most = max(said[row].get(label, 0.0) for row in range(len(labels)))
+        if sum(one.get(label, 0.0) == most for one in said) <= 3:
+            recall = sum(is_own[row] for row in first) / sum(is_own)
+            assert result["recall_at_alert_rate"][number] == pytest.approx(recall, abs=1e-4)
+    assert result["area"] == pytest.approx(100.0 * sum(areas) / len(areas), abs=3.0)
+    assert result["cost"] is None
+
+
+@pytest.mark.parametrize("title", ["River Hoeffding tree", "one Hoeffding tree"])
+def test_with_costs_every_model_says_what_is_cheapest_to_it(tmp_path, title):
+    costs = {("red", "up"): 20.0, ("blue", "red"): 0.2}
+    reading = {**READING, "costs": [[*pair, cost] for pair, cost in costs.items()]}
+    (job,) = on_file.plan(str(write(tmp_path / "rows.csv")), [title], reading, most_rows=None, seed=1)
+    result, model, paid, right = on_file.run(job), compare.MODELS[title](1), [], 0
+
+    def cost(true, said):
+        return costs.get((true, said), float(true != said))
+
+    for x, y in rows():
+        seen = {name: value for name, value in x.items() if value is not None}
+        said = {label: p for label, p in model.predict_proba_one(seen).items() if p > 0.0}
+        if said:
+            expected = {other: sum(p * cost(label, other) for label, p in said.items()) for other in said}
+            cheapest = min(said, key=lambda label: (expected[label], -said[label]))
+            paid.append(cost(y, cheapest))
+            right += cheapest == y
+        model.learn_one(seen, y)
+    assert result["cost"] == pytest.approx(sum(paid) / len(paid), abs=1e-6)
+    assert result["accuracy"] == pytest.approx(100.0 * right / 300, abs=1e-3)
+
+
+def test_the_rarest_label_and_costs_are_shown(tmp_path):
+    path = write(tmp_path / "rows.csv")
+    arguments = ["compare", path, "--target", "label", "--models", "hoeffding", "--out", tmp_path / "out"]
+    arguments += ["--costs", '{"red": {"up": 20}}']
+    result = command(*arguments)
+    assert result.exit_code == 0, result.output
+    assert "The rarest label" in result.stdout
+    assert "mean cost" in result.stdout
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "precision-recall area" in page
+    assert "mean cost of a row" in page
+    (cell,) = json.loads(command(*arguments, "--json").stdout)["cells"]
+    assert len(cell["average_precision"]) == len(cell["labels"]) == 3
+    assert 0.0 < cell["cost"][0] < 1.0
+    wrong = command(*arguments[:-1], '{"red": {"up": "much"}}')
+    assert wrong.exit_code == 2
+    assert "finite numbers" in wrong.stderr
 
 
 def test_rows_end_where_they_are_told_to(tmp_path):

@@ -37,6 +37,7 @@ def test_the_page_says_how_it_was_made_and_asks_for_nothing(report):
         "&lt;label&gt;",
         "cumulative",
         "Confusion matrix",
+        "precision-recall area",
         "Calibration",
         "What matters",
         "Labels that look wrong",

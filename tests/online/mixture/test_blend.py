@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import naive
-from ocoboost.online.mixture import bayes, blend, pools, quick, slow, tournament
+from ocoboost.online.mixture import bayes, blend, pools, quick, reshaping, slow, tournament
 from ocoboost.online.mixture.blend import agree, check, first_weights, make_scratch, mode_of, n_bytes_of, plan_for
 from ocoboost.online.mixture.drift import first_watch
 
@@ -117,7 +117,9 @@ def naive_run(answers, awake, labels, row_weights):
         every = np.vstack([blends, said])
         votes = every.argmax(axis=1)
         shares, D = voters @ every, np.bincount(votes, voters, minlength=said.shape[1])
-        outs.append((D, shares, blends[-1]))
+        sharpened, reshaped = np.empty((len(reshaping.POWERS), said.shape[1])), np.empty(said.shape[1])
+        reshaping.reshape(blends[-1], weights.reshaping, sharpened, reshaped)
+        outs.append((D, shares, reshaped))
         weight = row_weights[row]
         heaviest = max(heaviest, weight)
         relative = weight / heaviest if weight else 0.0
@@ -125,6 +127,7 @@ def naive_run(answers, awake, labels, row_weights):
         quick.switch(experts, up, label, relative, row, weights.quick)
         pools.descend(logs, there, pooled, label, relative, weights.pools)
         bayes.update(tempered, label, relative, weights.bayes)
+        reshaping.update(sharpened, label, relative, weights.reshaping)
         tournament.count_mistakes(
             row, votes, voting, label, 1.0 - D[label], relative, weights.regret, weights.travelled
         )
@@ -171,7 +174,7 @@ def test_only_the_scale_of_row_weights_is_left_out():
     answers, awake, labels, _ = case(0)
     one, _ = run(answers, awake, labels, np.ones(len(labels)))
     two, _ = run(answers, awake, labels, np.full(len(labels), 1e-9))
-    for name in ("quick", "pools", "bayes"):
+    for name in ("quick", "pools", "bayes", "reshaping"):
         np.testing.assert_allclose(getattr(one, name), getattr(two, name), rtol=1e-12)
     assert one.slow.tobytes() != two.slow.tobytes()
 
@@ -193,6 +196,8 @@ def test_priors_sum_to_one_and_the_size_is_known():
         ("quick", (1, 2), 0.9),
         ("quick", (0, 0), 0.0),
         ("bayes", 3, 0.5),
+        ("reshaping", (2, 0), 0.0),
+        ("reshaping", (1, 0), 0.9),
         ("pools", (0, 0), 1e7),
         ("regret", (3, 1), 1.0),
         ("regret", (3, 1), -1.0),

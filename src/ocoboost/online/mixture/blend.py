@@ -9,7 +9,7 @@ import numpy as np
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.compiling import kernel
 from ocoboost.oco.projections import project_row
-from ocoboost.online.mixture import bayes, drift, pools, quick, slow, tournament
+from ocoboost.online.mixture import bayes, drift, pools, quick, reshaping, slow, tournament
 
 # Beside its own D, a member offers one for this gamma: nearly the mode of its votes. Otherwise members whose votes are
 # spread thinly, as those of deep trees are, would lose to worse ones with concentrated votes.
@@ -41,6 +41,7 @@ class Weights(NamedTuple):
     quick: FloatArray  # (paces, experts)
     pools: FloatArray  # (pools, members)
     bayes: FloatArray  # (tempered blends,)
+    reshaping: FloatArray  # (powers, floors)
     regret: FloatArray  # (copies, voters)
     travelled: FloatArray  # (copies, voters)
     heaviest: FloatArray  # (1,) row so far: quick mixtures, pools and tournament take rows relative to it
@@ -55,6 +56,7 @@ class Scratch(NamedTuple):
     logs: FloatArray  # (members, classes)
     blends: FloatArray  # (blends, classes)
     tempered: FloatArray  # (tempered blends, classes)
+    sharpened: FloatArray  # (powers, classes)
     votes: IntArray  # (voters,)
     voters_awake: IntArray  # (voters,)
     voters: FloatArray  # (voters,) weights
@@ -85,6 +87,7 @@ def first_weights(plan: Plan, mean: int) -> Weights:
         quick=np.full((len(quick.PACES), n_experts), 1.0 / n_experts),
         pools=start,
         bayes=np.full(bayes.N_EXPERTS, 1.0 / bayes.N_EXPERTS),
+        reshaping=reshaping.first_shares(),
         regret=np.zeros((tournament.N_COPIES, n_voters)),
         travelled=np.zeros((tournament.N_COPIES, n_voters)),
         heaviest=np.zeros(1),
@@ -107,6 +110,7 @@ def make_scratch(plan: Plan, n_classes: int) -> Scratch:
         logs=np.zeros((n_members, n_classes)),
         blends=np.zeros((N_BLENDS, n_classes)),
         tempered=np.zeros((bayes.N_EXPERTS, n_classes)),
+        sharpened=np.zeros((len(reshaping.POWERS), n_classes)),
         votes=np.zeros(n_voters, dtype=np.int64),
         voters_awake=np.ones(n_voters, dtype=np.int64),
         voters=np.zeros(n_voters),
@@ -231,6 +235,7 @@ def learn_row(
         scratch.logs, members_awake, scratch.blends[1 + n_paces : N_BLENDS - 1], label, relative, weights.pools
     )
     bayes.update(scratch.tempered, label, relative, weights.bayes)
+    reshaping.update(scratch.sharpened, label, relative, weights.reshaping)
     tournament.count_mistakes(
         row, scratch.votes, scratch.voters_awake, label, loss, relative, weights.regret, weights.travelled
     )
@@ -283,8 +288,7 @@ def answer_row(
     _lay_out(answers, awake, row, plan, scratch)
     _blend(plan, weights, scratch)
     _vote(plan, weights, n_learned, scratch, votes, shares)
-    for j in range(probabilities.size):
-        probabilities[j] = scratch.blends[N_BLENDS - 1, j]
+    reshaping.reshape(scratch.blends[N_BLENDS - 1], weights.reshaping, scratch.sharpened, probabilities)
     agree(probabilities, mode_of(votes, shares))
 
 
@@ -318,7 +322,7 @@ def blend_rows(
 
 def check(weights: Weights) -> None:
     """Raise ``ValueError`` for weights that cannot have been learned."""
-    for shares in (weights.slow, *weights.quick, weights.bayes):
+    for shares in (weights.slow, *weights.quick, weights.bayes, weights.reshaping):
         if np.any(shares < LEAST_SHARE) or abs(shares.sum() - 1.0) > 1e-6:
             raise ValueError("invalid weights of the mixture: not a distribution")
     if np.any(np.abs(weights.pools) > 1e6):

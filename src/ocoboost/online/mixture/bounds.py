@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 
-from ocoboost.online.mixture import bayes, sets
+from ocoboost.online.mixture import bayes, reshaping, sets
 from ocoboost.online.mixture.clock import LEAST_ORDER, n_orders
 from ocoboost.online.mixture.tournament import ORDER_PRIOR, WHOLE_PRIOR
 
@@ -96,9 +96,10 @@ def tracking_regret_bound(n_rows: int, n_switches: int, prior: float) -> float:
 
 
 def log_loss_bound(n_rows: int, n_switches: int = 0) -> float:
-    """The most by which the summed log loss of the probabilities can exceed that of any sequence of tempered blends.
+    """The most by which the summed log loss of Bayes' rule can exceed that of any sequence of tempered blends.
 
-    These are the probabilities that Bayes' rule gives, before ``blend.agree`` raises the label that is predicted.
+    These are the probabilities before they are reshaped (``reshaping_bound``), and before ``blend.agree`` raises the
+    label that is predicted.
 
     >>> round(log_loss_bound(1_000), 2), round(log_loss_bound(1_000, 3), 2)
     (7.62, 32.17)
@@ -109,6 +110,18 @@ def log_loss_bound(n_rows: int, n_switches: int = 0) -> float:
     stays = -math.log1p(-bayes.SHARE + bayes.SHARE / n_experts)
     switches = math.log(n_experts / bayes.SHARE)
     return math.log(n_experts) + (n_rows - 1 - n_switches) * stays + n_switches * switches
+
+
+def reshaping_bound(n_rows: int) -> float:
+    """The most by which the summed log loss of reshaped probabilities can exceed that of the probabilities as they are.
+
+    >>> round(reshaping_bound(1_000), 2), round(reshaping_bound(100_000), 1)
+    (0.89, 24.7)
+    """
+    if n_rows == 0:
+        return 0.0
+    prior = reshaping.first_shares().max()
+    return -math.log(prior) - (n_rows - 1) * math.log1p(-reshaping.SHARE * (1.0 - prior))
 
 
 def most_misses(n_rows: int, coverage: float, n_waiting: int = 0) -> float:
