@@ -60,6 +60,7 @@ COUNTERS = (
     "expired_by_age",
     "expired_by_number",
 )
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 ACCEPTED, DUPLICATE, CONTRADICTION, UNKNOWN = "accepted", "duplicate", "contradiction", "unknown"
 OTHER_THREAD: Any = {"check_same_thread": False}  # one thread opens a connection, and another uses it
 AT_ONCE = 1000  # rows that are removed in one transaction: nobody waits for more
@@ -103,7 +104,7 @@ def fresh_id() -> str:
 
 def as_text(value: Any) -> str:
     """JSON for the database."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 class Database:

@@ -24,7 +24,7 @@ from ocoboost.serve.reading import Asked, Features, Known, RequestError
 from ocoboost.serve.served import Served, part_of
 from ocoboost.stream.state import Answered
 
-BLOCK_SECONDS = 0.04
+BLOCK_SECONDS = 0.05
 MOST_ROWS = 256  # in a block
 ENOUGH = 64  # rows that are learned at once
 LINGER = 0.2  # seconds that fewer wait for more

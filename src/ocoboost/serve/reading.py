@@ -66,7 +66,7 @@ def parsed(body: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise RequestError(400, f"the body is not UTF-8 (byte {error.start}); send JSON in UTF-8.") from None
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return _DECODER.decode(text)
     except RecursionError:
         raise RequestError(400, "the body is nested too deeply; a row is an object of numbers and text.") from None
     except ValueError as error:
@@ -240,6 +240,9 @@ def _kind(found: Any) -> str:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a JSON number; leave the value out, or write null")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def _shortened(error: Exception) -> str:

@@ -30,7 +30,7 @@ from ocoboost.stream.state import Answered
 
 RECENT = 1000  # rows of which the recent accuracy is
 N_BEFORE_ARRAYS = Answered._fields.index("distributions")  # fields that are no arrays, of which there may be more
-FEW = 4  # rows that are answered one by one
+FEW = 16  # rows that are answered one by one
 FEW_OF_A_LABEL = 10  # rows; before that a label is rare rather than wrong
 MOST_LABELS = 30  # in a confusion matrix that is shown
 
@@ -125,6 +125,7 @@ class Served:
             "began": self.began,
             "saved": self.saved_position,
             "rows": self.model.n_rows_,
+            "memory_bytes": self.model.memory_usage_,
             "refused": self.n_refused,
             "last_refusal": self.last_refusal,
             "broken": self.broken,
@@ -146,7 +147,6 @@ class Served:
             "name": self.name,
             "description": " ".join(repr(model).split()),
             **self.standing(),
-            "memory_bytes": model.memory_usage_,
             "columns": len(model.columns_),
             "labels": [as_json(label, name) for label, name in zip(labels, names, strict=True)],
             "curve": {"window": curve.window, "points": [share for _, share in curve.points()]},
