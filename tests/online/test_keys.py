@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import threading
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -243,3 +244,143 @@ def test_rivers_own_delay_works_as_ever(delay):
     rows = stream(60)
     found = evaluate.progressive_val_score(rows, made(), metrics.Accuracy(), delay=delay)
     assert found.get() > 0.3
+
+
+# -- blocks ------------------------------------------------------------------------------------------------------------
+
+
+def in_blocks(model, rows, sizes, delay):
+    """``delayed`` with blocks of these sizes: each block is predicted whole, and labels come in blocks, too."""
+    cuts, number = [0], 0
+    while cuts[-1] < len(rows):
+        cuts.append(min(len(rows), cuts[-1] + sizes[number % len(sizes)]))
+        number += 1
+    said, learned_to = [], 0
+    for first, last in pairwise(cuts):
+        keys = [("row", number) for number in range(first, last)]
+        said += model.predict_proba_many([x for x, _ in rows[first:last]], keys=keys)
+        until = len(rows) if last == len(rows) else max(learned_to, last - delay)
+        X, y = [x for x, _ in rows[learned_to:until]], [label for _, label in rows[learned_to:until]]
+        model.learn_many(X, y, keys=[("row", number) for number in range(learned_to, until)])
+        learned_to = until
+    return said
+
+
+def one_by_one(model, rows, sizes, delay):
+    """The same calls, row by row."""
+
+    class Singly:
+        def predict_proba_many(self, X, keys):
+            return [model.predict_proba_one(x, key=key) for x, key in zip(X, keys, strict=True)]
+
+        def learn_many(self, X, y, keys):
+            for x, label, key in zip(X, y, keys, strict=True):
+                model.learn_one(x, label, key=key)
+
+    return in_blocks(Singly(), rows, sizes, delay)
+
+
+@pytest.mark.parametrize("spoil", [False, True])
+@pytest.mark.parametrize("options", [{}, {"ledger_size": 20}, {"class_weight": "balanced"}])
+def test_blocks_under_keys_are_rows_under_keys(spoil, options):
+    rows = spoiled(stream(260))[100:] if spoil else stream(160)
+    block, single = made(**options), made(**options)
+    assert in_blocks(block, rows, (7, 1, 30, 16), 25) == one_by_one(single, rows, (7, 1, 30, 16), 25)
+    assert learned(block) == learned(single)
+    counts = [(model.n_waiting_, model.n_dropped_, model.n_unmatched_) for model in (block, single)]
+    assert counts[0] == counts[1]
+    assert (counts[0][1] > 0) == ("ledger_size" in options)
+
+
+def test_a_block_may_have_rows_without_a_key():
+    rows = stream(90)
+    block, single = made(), made()
+    X, y = [x for x, _ in rows], [label for _, label in rows]
+    keys = [None if number % 3 == 0 else number for number in range(40)]
+    for model in (block, single):
+        model.learn_many(X[50:], y[50:])
+    said = block.predict_many(X[:40], keys=keys), block.predict_set_many(X[:40], 0.8, keys=keys)
+    ones = (
+        [single.predict_one(x, key=key) for x, key in zip(X, keys, strict=False)],
+        [single.predict_set_one(x, 0.8, key=key) for x, key in zip(X, keys, strict=False)],
+    )
+    assert said == ones
+    assert block.n_waiting_ == sum(key is not None for key in keys)
+    block.learn_many(X[40:50], y[40:50])
+    block.learn_many(X[:40], y[:40], keys=keys)
+    for x, label, key in zip(X[40:50] + X[:40], y[40:50] + y[:40], [None] * 10 + keys, strict=True):
+        single.learn_one(x, label, key=key)
+    assert learned(block) == learned(single)
+    assert block.predict_many(X[:3], keys=[None] * 3) == block.predict_many(X[:3])
+    assert block.n_waiting_ == 0
+
+
+def test_a_key_that_waits_gets_no_new_labels_in_a_block():
+    model = made(classes=None, costs={"new": {"k0": 9.0, "k1": 9.0, "k2": 9.0}})
+    rows = stream(60)
+    model.learn_many(*map(list, zip(*rows, strict=True)))
+    x, other = rows[0][0], rows[1][0]
+    said, chosen, inside = (
+        method(x, key="early") for method in (model.predict_proba_one, model.predict_one, model.predict_set_one)
+    )
+    model.learn_one(rows[1][0], "new")
+    early, late = model.predict_proba_many([x, other], keys=["early", "late"])
+    assert early == {**said, "new": 0.0}
+    assert late == model.predict_proba_one(other)
+    assert model.predict_many([x, other], keys=["early", "late"])[0] == chosen
+    assert model.predict_set_many([x], keys=["early"]) == [inside]
+
+
+def test_a_block_with_a_wrong_key_changes_nothing():
+    rows = stream(40)
+    X, y = [x for x, _ in rows], [label for _, label in rows]
+    model = made(ledger_size=3)
+    model.learn_many(X, y)
+    model.predict_many(X[:2], keys=["a", "b"])
+    model.learn_one(X[1], y[1], key="b")
+    before = pickle.dumps(model)
+    for call, message in {
+        lambda: model.predict_many(X[2:5], keys=["c", "a", "d"]): "another row was predicted under the key 'a'",
+        lambda: model.predict_many(X[2:4], keys=["c", "c"]): "another row was predicted under the key 'c'",
+        lambda: model.predict_proba_many(X[2:4], keys=["c", []]): "cannot be a key",
+        lambda: model.predict_set_many(X[1:3], keys=["b", "c"]): "'b' was answered before",
+        lambda: model.learn_many([X[0], X[2], X[0]], y[:3], keys=["a", None, "a"]): "'a' was answered before",
+        lambda: model.learn_many(X[:2], y[:2], keys=["a", "b"]): "'b' was answered before",
+        lambda: model.learn_many(X[1:3], y[1:3], keys=[None, "a"]): "another row",
+        lambda: model.learn_many(X[:2], y[:2], keys=["a"]): "keys has 1 entries",
+        lambda: model.predict_many(X[:1], keys="a"): "keys must hold one per row",
+    }.items():
+        with pytest.raises(InvalidInputError, match=message):
+            call()
+        assert pickle.dumps(model) == before
+
+
+def test_a_key_that_a_block_drops_may_be_issued_again_in_it():
+    rows = stream(40)
+    X, y = [x for x, _ in rows], [label for _, label in rows]
+    block, single = made(ledger_size=2), made(ledger_size=2)
+    for model in (block, single):
+        model.learn_many(X, y)
+        model.predict_one(X[0], key="a")
+    block.predict_many(X[2:6], keys=["b", "c", "a", "b"])
+    for x, key in zip(X[2:6], ["b", "c", "a", "b"], strict=True):
+        single.predict_one(x, key=key)
+    assert learned(block) == learned(single)
+    assert block.n_dropped_ == 3
+
+
+def test_keys_of_arrays_and_frames():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(30, 3)), ["a" if draw < 0.5 else "b" for draw in rng.random(30)]
+    array, frame = (made(classes=["a", "b"]) for _ in range(2))
+    keys = np.arange(30)
+    said = array.predict_many(X, keys=keys)
+    assert frame.predict_many(pandas.DataFrame(X), keys=pandas.Series(keys)).tolist() == said
+    array.learn_many(X, y, keys=keys)
+    frame.learn_many(pandas.DataFrame(X), y, keys=keys.tolist())
+    assert learned(array) == learned(frame)
+    assert array.n_unmatched_ == 0
+    array.predict_one({0: 1.0, 1: 2.0, 2: 3.0}, key=30)
+    array.learn_many(np.array([[1, 2, 3]]), ["a"], keys=[30])
+    assert array.n_unmatched_ == 0

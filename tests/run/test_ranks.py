@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
-from ocoboost.run.ranks import MOST_LABELS, N_BINS, Ranks
+from ocoboost.stream.ranks import MOST_LABELS, N_BINS, Ranks
 
 rows = st.lists(st.tuples(st.integers(0, 2), st.integers(0, N_BINS - 1), st.integers(0, N_BINS - 1)), min_size=2)
 

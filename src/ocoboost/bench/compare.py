@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ from river import base
 
 from ocoboost import registry
 from ocoboost.bench import datasets, measures, noise, peers, prequential, reproduce
+from ocoboost.bench.heard import Heard
 from ocoboost.bench.jobs import Job, Result, Store
 from ocoboost.learners.hoeffding.classifier import HoeffdingTrees
 
@@ -45,7 +47,12 @@ NAMES = {
     **{key: _TITLES.get(key, key) for key in _MAKERS},
     **{title.lower().replace(" ", "-"): title for title in peers.RIVER},
 }
-MEASURES = {"accuracy": "accuracy, %", "last": "accuracy of the last 20 %, %", "macro_f1": "macro-F1, %"}
+MEASURES = {
+    "accuracy": "accuracy, %",
+    "last": "accuracy of the last 20 %, %",
+    "macro_f1": "macro-F1, %",
+    "area": "precision-recall area, mean of the labels, %",
+}
 WARM_UP_ROWS = 20
 
 
@@ -85,7 +92,8 @@ def run(job: Job, data_dir: Path | None = None) -> Result:
     model = MODELS[job["model"]](job["shuffle"])
     if job["model"] in OURS:  # compile before the clock starts
         prequential.stream(model.clone(), X[:WARM_UP_ROWS], taught[:WARM_UP_ROWS])
-    trace = prequential.stream(model, X, taught)
+    heard = Heard()
+    trace = prequential.stream(model, X, taught, heard, clean)
     known = sorted(set(clean))
     return {
         "accuracy": round(measures.accuracy(trace.predictions, clean), 4),
@@ -94,6 +102,7 @@ def run(job: Job, data_dir: Path | None = None) -> Result:
         "seconds": round(trace.seconds, 3),
         "bytes": trace.n_bytes,
         "rows": len(rows),
+        **heard.summary(known),
         "curve": measures.curve(trace.predictions, clean, prequential.N_BLOCKS),
         "labels": known,
         "confusion": measures.confusion(trace.predictions, clean, known).tolist(),
@@ -110,6 +119,11 @@ class Comparison(NamedTuple):
         """Mean and standard error over the shuffles; None where that was not run, or cannot be measured."""
         found = [result[measure] for result in self.runs.get((name, share, model), ())]
         return measures.mean_and_error(found) if found and None not in found else None
+
+    def by_label(self, name: str, share: float, model: str, measure: str) -> list[float]:
+        """Means over the shuffles, for each label; all of them have the same rows."""
+        found = [result[measure] for result in self.runs[name, share, model]]
+        return [statistics.fmean(values) for values in zip(*found, strict=True)]
 
     def scores(self, measure: str = "accuracy") -> list[dict[str, float]]:
         """A row of means for every dataset and share on which every model was run."""

@@ -13,6 +13,7 @@ from ocoboost.bench.measures import shown
 from ocoboost.report import figures
 from ocoboost.report.figures import CONFUSION
 from ocoboost.report.page import Figure, Page, Part, Section, Table
+from ocoboost.spelling import shortened
 
 
 def page(comparison: Comparison, notes: Sequence[str], facts: Mapping[str, str]) -> Page:
@@ -51,6 +52,7 @@ def file_page(comparison: Comparison, target: str, notes: Sequence[str], facts: 
     table = Table(("model", *columns.values()), rows, "The best of each column is bold.", frozenset(strong))
     sections = [
         Section("Scores", [_FILE_LEGEND, table, *notes]),
+        *_labels(comparison),
         Section("Learning curves", [replace(_curves(comparison), caption="Accuracy of all rows so far.")]),
         Section("Time against accuracy", [_time(comparison)]),
     ]
@@ -59,6 +61,36 @@ def file_page(comparison: Comparison, target: str, notes: Sequence[str], facts: 
         sections.append(Section("Confusion matrix", [replace(confusion, caption=f"{models[0]}. {CONFUSION}")]))
     summary = f"{len(rows)} models on {first[0]['rows']:,} rows in the order of the file; the label is {target!r}. "
     return Page(f"{name}: online classifiers, compared", summary, sections, facts)
+
+
+def _labels(comparison: Comparison) -> list[Section]:
+    """How well the models rank the rows of each label of a file, and what their predictions cost."""
+    found = {model: runs[0] for (_, _, model), runs in comparison.runs.items()}
+    (first, *_) = found.values()
+    if not first["labels"]:
+        return []
+    titles = {
+        "average_precision": "precision-recall area",
+        "recall_at_alert_rate": f"recall at {first['alert_rate']:.0%} alerts",
+    }
+    parts: list[Part] = []
+    for measure, title in titles.items():
+        cells = np.array([run[measure] for run in found.values()]).T
+        rows = [
+            (shortened(label, 30), f"{n_rows:,}", *(f"{cell:.3f}" for cell in row))
+            for label, n_rows, row in zip(first["labels"], first["label_rows"], cells, strict=True)
+        ]
+        strong = {(i, j + 2) for i, row in enumerate(cells) for j, cell in enumerate(row) if cell == row.max()}
+        parts.append(Table((title, "rows", *found), rows, strong=frozenset(strong)))
+    if first["cost"] is not None:
+        rows = [(model, f"{run['cost']:.4f}") for model, run in found.items()]
+        caption = "Every model predicts the label with the least expected cost under its own probabilities."
+        parts.append(Table(("model", "mean cost of a row"), rows, caption))
+    legend = (
+        "How well the probabilities rank the rows of each label: the area under the precision-recall curve, and the "
+    )
+    legend += f"share of its rows among the {first['alert_rate']:.0%} of all rows to which it was most probable. "
+    return [Section("Each label", [legend + "The best of each row is bold.", *parts])]
 
 
 _FILE_LEGEND = (

@@ -15,7 +15,9 @@ from typing import Any
 
 from ocoboost.bench import encoding, measures, peers, prequential
 from ocoboost.bench.compare import MODELS, OURS, WARM_UP_ROWS
+from ocoboost.bench.heard import OF_LABELS, Heard, ask
 from ocoboost.bench.jobs import Job, Result
+from ocoboost.data.costs import Costs
 from ocoboost.data.labels import Label
 from ocoboost.data.rows import Row
 from ocoboost.errors import DataFileError
@@ -47,7 +49,8 @@ def plan(path: str, titles: Sequence[str], reading: dict[str, Any], *, most_rows
 def run(job: Job, tick: Callable[[float], None] = lambda fraction: None) -> Result:
     """Predict every row, then learn it; ``tick`` is told the fraction that is done."""
     model = MODELS[job["model"]](job["seed"])
-    contestant: _Contestant = _Ours(model) if job["model"] in OURS else _Peer(model, job["model"], tick)
+    heard = Heard(_costs(job))
+    contestant: _Contestant = _Ours(model, heard) if job["model"] in OURS else _Peer(model, heard, job["model"], tick)
     labels: list[Label] = []
     for chunk_rows, chunk_labels, fraction in _chunks(job):
         contestant.take(chunk_rows, chunk_labels, fraction)
@@ -61,6 +64,7 @@ def run(job: Job, tick: Callable[[float], None] = lambda fraction: None) -> Resu
         "accuracy": round(measures.accuracy(predictions, labels), 4),
         "last": round(measures.accuracy(measures.last(predictions), measures.last(labels)), 4),
         "macro_f1": round(measures.macro_f1(predictions, labels), 4),
+        **(heard.summary(known) | ({} if is_shown else {name: [] for name in OF_LABELS})),
         "seconds": round(contestant.seconds, 3),
         "bytes": contestant.n_bytes,
         "rows": len(labels),
@@ -68,6 +72,12 @@ def run(job: Job, tick: Callable[[float], None] = lambda fraction: None) -> Resu
         "labels": spelled(known) if is_shown else [],
         "confusion": measures.confusion(predictions, labels, known).tolist() if is_shown else [],
     }
+
+
+def _costs(job: Job) -> Costs | None:
+    """What mistakes cost, if the job says so: [true label, predicted label, cost], as JSON has no pairs."""
+    told = job.get("costs")
+    return None if told is None else Costs({(true, predicted): cost for true, predicted, cost in told})
 
 
 def _source(job: Job) -> Source:
@@ -99,7 +109,8 @@ def _chunks(job: Job) -> Iterator[tuple[Sequence[Row], list[Label], float]]:
 class _Contestant:
     """A model on its way through the rows."""
 
-    def __init__(self) -> None:
+    def __init__(self, heard: Heard) -> None:
+        self.heard = heard
         self.predictions: list[Label | None] = []
         self.seconds = 0.0
 
@@ -116,8 +127,8 @@ class _Contestant:
 class _Ours(_Contestant):
     """In blocks, and compiled before the clock starts."""
 
-    def __init__(self, model: Any) -> None:
-        super().__init__()
+    def __init__(self, model: Any, heard: Heard) -> None:
+        super().__init__(heard)
         self.model = model
         self._is_compiled = False
 
@@ -129,7 +140,9 @@ class _Ours(_Contestant):
             began = time.perf_counter()
             answers = list(self.model.prequential(rows[first : first + BLOCK], labels[first : first + BLOCK]))
             self.seconds += time.perf_counter() - began
-            self.predictions += [label for answered in answers for label in answered.labels]
+            for answered in answers:
+                begin = first + answered.first_row
+                self.predictions += self.heard.block(labels[begin : begin + len(answered)], answered)
 
     @property
     def n_bytes(self) -> int:
@@ -139,8 +152,8 @@ class _Ours(_Contestant):
 class _Peer(_Contestant):
     """Row by row, encoded for what the model takes; encoding is not timed."""
 
-    def __init__(self, model: Any, title: str, tick: Callable[[float], None]) -> None:
-        super().__init__()
+    def __init__(self, model: Any, heard: Heard, title: str, tick: Callable[[float], None]) -> None:
+        super().__init__(heard)
         self.model = model
         self._needs_numbers = title in peers.NUMBERS_ONLY
         self._encoder: encoding.Encoder | None = None
@@ -154,10 +167,11 @@ class _Peer(_Contestant):
         for number, label in enumerate(labels):
             x = encode(rows[number])
             began = time.perf_counter()
-            self.predictions.append(self.model.predict_one(x))
+            said = ask(self.model, x)
             self.model.learn_one(x, label)
             now = time.perf_counter()
             self.seconds += now - began
+            self.predictions.append(self.heard.row(label, *said))
             if now - self._ticked_at >= SECONDS_PER_TICK:
                 self._ticked_at = now
                 self._tick(begin + (end - begin) * (number + 1) / len(labels))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from river import base
 
+from ocoboost.bench.heard import Heard, ask
 from ocoboost.online.boost import OnlineBoostClassifier
 from ocoboost.stream.protocol import StreamClassifier
 
@@ -38,27 +39,43 @@ class Trace:
         self.cpu_seconds += time.process_time() - cpu_began
 
 
-def stream(model: base.Classifier, X: Sequence[Any], labels: Sequence[Any]) -> Trace:
-    """Predict each row, then learn it with its label."""
+def stream(
+    model: base.Classifier,
+    X: Sequence[Any],
+    labels: Sequence[Any],
+    heard: Heard | None = None,
+    true: Sequence[Any] | None = None,
+) -> Trace:
+    """Predict each row, then learn it with its label.
+
+    ``heard`` is told what was said, and the ``true`` labels: those that are taught, unless others are given.
+    """
+    true = labels if true is None else true
     if isinstance(model, StreamClassifier):
-        return _stream_ours(model, X, labels)
-    trace = Trace()
+        return _stream_ours(model, X, labels, heard, true)
+    trace, said = Trace(), list[Any]()
     with trace.clock():
         for x, y in zip(X, labels, strict=True):
-            trace.predictions.append(model.predict_one(x))
+            said.append(model.predict_one(x) if heard is None else ask(model, x))
             model.learn_one(x, y)
+    trace.predictions = said if heard is None else [heard.row(y, *one) for y, one in zip(true, said, strict=True)]
     trace.n_bytes = model._raw_memory_usage
     return trace
 
 
-def _stream_ours(model: StreamClassifier, X: Sequence[Any], labels: Sequence[Any]) -> Trace:
+def _stream_ours(
+    model: StreamClassifier, X: Sequence[Any], labels: Sequence[Any], heard: Heard | None, true: Sequence[Any]
+) -> Trace:
     """In blocks, which is faster than row by row and gives the same bits."""
     trace, drawn = Trace(), list[Any]()
     edges = np.linspace(0, len(X), N_BLOCKS + 1).astype(int)
     for first, last in pairwise(edges):
         with trace.clock():
             answers = list(model.prequential(X[first:last], list(labels[first:last])))
-        trace.predictions += [label for answered in answers for label in answered.labels]
+        for answered in answers:
+            begin = first + answered.first_row
+            said = answered.labels if heard is None else heard.block(true[begin : begin + len(answered)], answered)
+            trace.predictions += said
         if isinstance(model, OnlineBoostClassifier) and last > first:
             trace.weights.append(model.member_weights_)
         for answered in answers:

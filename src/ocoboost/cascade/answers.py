@@ -35,6 +35,10 @@ class Answers(NamedTuple):
                 if row is not None:
                     array[0, :n_known] = row[0]
 
+    def row(self, row: int) -> Answers:
+        """One of the rows, as a block."""
+        return Answers(*(None if array is None else array[row : row + 1] for array in self))  # type: ignore[arg-type]
+
     @property
     def label_probabilities(self) -> FloatArray:
         """The probabilities of the labels, or the distribution D that stands for them."""

@@ -16,6 +16,7 @@ from ocoboost.cli import compare_file, compare_streams, studies
 from ocoboost.cli.comparison_table import numbers, score_table
 from ocoboost.cli.mistakes import one_line, one_of
 from ocoboost.cli.options import BadRows, Delimiter, FileFormat, OnError, is_given
+from ocoboost.cli.rare import Costs, costs_of_a_job
 from ocoboost.cli.studies import AsJson, DataDir, Jobs, Seed
 from ocoboost.spelling import escaped
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ocoboost.bench.compare import Comparison, Settings
 
 _DATASETS = "balance,cars,segment,yeast"
-OF_A_FILE = ("target", "drop", "text", "file_format", "delimiter", "on_error")
+OF_A_FILE = ("target", "costs", "drop", "text", "file_format", "delimiter", "on_error")
 OF_DATASETS = ("datasets", "noise", "shuffles", "data_dir")
 NOT_OF_STREAMS = ("noise", "shuffles", *OF_A_FILE[1:])
 
@@ -69,6 +70,7 @@ def compare(
         str | None, typer.Option(help="HTML file for the report.", show_default="report.html in --out")
     ] = None,
     data_dir: DataDir = None,
+    costs: Costs = None,
     on_error: BadRows = OnError.STOP,
     drop: Annotated[
         list[str] | None, typer.Option(help="Column of FILE to leave out; may be repeated.", show_default=False)
@@ -81,9 +83,10 @@ def compare(
     delimiter: Delimiter = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare models on the same rows in the same order: accuracy, macro F1, time, memory and ranks.
+    """Compare models on the same rows in the same order: accuracy, macro F1, precision-recall area, time and memory.
 
-    Without FILE, on shuffles of the paper's datasets, with the same labels flipped for all.
+    Without FILE, on shuffles of the paper's datasets, with the same labels flipped for all. With --costs every model
+    predicts the label with the least expected cost under its own probabilities.
     """
     # Most of its lines are options.
     from ocoboost.bench import compare as bench
@@ -122,6 +125,7 @@ def compare(
             "file_format": None if file_format is None else file_format.value,
             "delimiter": delimiter,
             "on_error": on_error.value,
+            **({} if costs is None else {"costs": costs_of_a_job(costs)}),
         }
         paths = compare_file.Paths(file, out, Path(report) if report else out / "report.html")
         compare_file.compare_file(paths, titles, reading, most_rows=rows, seed=seed, n_jobs=n_jobs, as_json=as_json)

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn
 from rich.text import Text
 
 from ocoboost.cli import studies
-from ocoboost.cli.comparison_table import numbers, score_table
+from ocoboost.cli.comparison_table import numbers, rare_table, score_table
 from ocoboost.cli.mistakes import say
 from ocoboost.spelling import escaped
 
@@ -77,6 +77,8 @@ def compare_file(
     elif found:
         console = Console()
         console.print(score_table(comparison, 0.0))
+        if (table := rare_table(comparison)) is not None:
+            console.print(table)
         console.print(Text(escaped(f"Report: {report}")), soft_wrap=True)
     for title, why in failed.items():
         say(f"ocoboost: {title} failed: {why}")

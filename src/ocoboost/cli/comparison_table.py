@@ -8,7 +8,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from ocoboost.spelling import escaped
+from ocoboost.spelling import escaped, shortened
 
 if TYPE_CHECKING:
     from ocoboost.bench.compare import Comparison
@@ -18,7 +18,9 @@ _BLOCKS = "▁▂▃▄▅▆▇█"
 
 def numbers(comparison: Comparison) -> list[dict[str, Any]]:
     """Means and standard errors over the shuffles."""
-    measured = ("accuracy", "last", "macro_f1", "seconds", "bytes")
+    from ocoboost.bench.heard import OF_LABELS
+
+    measured = ("accuracy", "last", "macro_f1", "area", "cost", "seconds", "bytes")
     return [
         {
             "dataset": name,
@@ -26,6 +28,9 @@ def numbers(comparison: Comparison) -> list[dict[str, Any]]:
             "model": model,
             "shuffles": len(runs),
             **{measure: comparison.interval(name, share, model, measure) for measure in measured},
+            "labels": runs[0]["labels"],
+            **{measure: comparison.by_label(name, share, model, measure) for measure in OF_LABELS},
+            "alert_rate": runs[0]["alert_rate"],
         }
         for (name, share, model), runs in comparison.runs.items()
     ]
@@ -60,6 +65,30 @@ def score_table(comparison: Comparison, share: float) -> Table:
                 style="bold" if not model.startswith("River") else None,
             )
         table.add_section()
+    return table
+
+
+def rare_table(comparison: Comparison) -> Table | None:
+    """How well the models rank the rows of the rarest label of a file, and what they cost; None with many labels."""
+    found = {model: runs[0] for (_, _, model), runs in comparison.runs.items()}
+    (first, *_) = found.values()
+    if not first["labels"]:
+        return None
+    place = min(range(len(first["labels"])), key=lambda place: first["label_rows"][place])
+    share = first["label_rows"][place] / first["rows"]
+    look: Any = {"box": box.SIMPLE_HEAD, "padding": 0, "show_edge": False}
+    title = f"The rarest label, {shortened(first['labels'][place], 30)}: {share:.2%} of the rows"
+    table = Table(title=Text(title), **look)
+    table.add_column("", no_wrap=True)
+    columns = ["precision-recall area", f"recall at {first['alert_rate']:.0%} alerts", "area, mean of the labels"]
+    columns += [] if first["cost"] is None else ["mean cost"]
+    for column in columns:
+        table.add_column(f" {column}", justify="right")
+    for model, run in sorted(found.items(), key=lambda item: -item[1]["average_precision"][place]):
+        cells = [run["average_precision"][place], run["recall_at_alert_rate"][place], run["area"] / 100.0]
+        cells += [] if run["cost"] is None else [run["cost"]]
+        style = "bold" if not model.startswith("River") else None
+        table.add_row(Text(f" {model}"), *(f"{cell:.4f}" for cell in cells), style=style)
     return table
 
 

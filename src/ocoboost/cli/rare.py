@@ -1,4 +1,4 @@
-"""Rare classes and costs in `ocoboost run`: its options, and what it shows of them."""
+"""Rare classes and costs in `ocoboost run` and `compare`: their options, and what they show of them."""
 
 from __future__ import annotations
 
@@ -40,16 +40,33 @@ def reweighted(model: StreamClassifier, class_weight: str | None, costs: str | N
         is_word = class_weight == "balanced"
         told["class_weight"] = class_weight if is_word else _labelled(_parsed(class_weight, "--class-weight"))
     if costs is not None:
-        rows = _parsed(costs, "--costs")
-        if not all(isinstance(row, dict) for row in rows.values()):
-            raise typer.BadParameter("give an object of objects", param_hint="--costs")
-        told["costs"] = _labelled({label: _labelled(row) for label, row in rows.items()})
+        told["costs"] = read_costs(costs)
     if not told:
         return model
     if not isinstance(model, OnlineBoostClassifier):
         option = "--class-weight" if class_weight is not None else "--costs"
         raise typer.BadParameter(f"{type(model).__name__} has none; use --model boost", param_hint=option)
     return model.clone(told)
+
+
+def read_costs(text: str) -> dict[Any, dict[Any, Any]]:
+    """Costs by true and predicted label."""
+    rows = _parsed(text, "--costs")
+    if not all(isinstance(row, dict) for row in rows.values()):
+        raise typer.BadParameter("give an object of objects", param_hint="--costs")
+    return _labelled({label: _labelled(row) for label, row in rows.items()})
+
+
+def costs_of_a_job(text: str | None) -> list[list[Any]] | None:
+    """The same as a job can have it: a list of true label, predicted label and cost; raises for what is no cost."""
+    if text is None:
+        return None
+    from ocoboost.data.costs import read_costs as checked
+    from ocoboost.online.boost import OnlineBoostClassifier
+
+    costs = checked(OnlineBoostClassifier(costs=read_costs(text)))
+    assert costs is not None
+    return [[true, predicted, cost] for (true, predicted), cost in costs.told.items()]
 
 
 def _parsed(text: str, option: str) -> dict[str, Any]:

@@ -145,6 +145,17 @@ def read_weights(w: Any, n_rows: int) -> FloatArray:
     return np.array(weights, dtype=np.float64)
 
 
+def read_keys(keys: Any, n_rows: int) -> list[Any]:
+    """One key per row; None for a row that has none."""
+    if isinstance(keys, str | bytes | bytearray | Mapping | Set) or not hasattr(keys, "__iter__"):
+        raise InvalidInputError(f"keys must hold one per row, got {type(keys).__name__} {keys!r}; put it in a list.")
+    if getattr(keys, "ndim", 1) != 1:
+        raise InvalidInputError(f"keys must be one-dimensional, got shape {keys.shape}; select one column.")
+    read = _as_list(keys)
+    _check_length("keys", read, n_rows)
+    return read
+
+
 def _as_list(values: Any) -> list[Any]:
     """Python scalars of a list, an array or a series of any library."""
     if getattr(getattr(values, "dtype", None), "kind", "") in ("m", "M"):

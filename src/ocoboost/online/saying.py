@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ocoboost.arrays import FloatArray
 from ocoboost.cascade.answers import Answers, in_sets
 from ocoboost.data import tables
 from ocoboost.data.labels import Label
 from ocoboost.data.parameters import Between, invalid
+from ocoboost.data.rows import Row
 from ocoboost.errors import InvalidInputError
 from ocoboost.online.mixture.engine import Mixture
 from ocoboost.online.mixture.keyed import Keyed
@@ -60,16 +62,15 @@ class Saying(StreamClassifier):
             return
         with self._naming():
             rows, labels, weights = [tables.read_row(x)], [tables.read_label(y)], tables.read_weights(w, 1)
-        with self._turns.learning(self):
-            self._turns.check_alone(self)
-            if self._state is not None:
-                with self._naming():
-                    self._keyed(self._state).check(key, rows[0])
-            state, plan = self._plan(rows, labels, weights)
-            with self._keyed(state).settling(key):
-                list(state.learn(rows, labels, weights, plan, answering=False))
-            assert isinstance(state.engine, Mixture)
-            state.engine.suspects.identify(state.n_rows - 1, [key])
+        self._learn_keyed(rows, labels, weights, [key])
+
+    def learn_many(self, X: Any, y: Any, *, w: Any = None, keys: Sequence[Hashable | None] | None = None) -> None:
+        """Learn a block of rows; the same bits as ``learn_one`` on each of them in turn, with its key if it has one."""
+        if keys is None:
+            super().learn_many(X, y, w=w)
+            return
+        rows, labels, weights = self._read(X, y, w)
+        self._learn_keyed(rows, labels, weights, self._read_keys(keys, len(rows)))
 
     # -- predicting ----------------------------------------------------------------------------------------------
 
@@ -94,10 +95,34 @@ class Saying(StreamClassifier):
         known, inside = self._say(x, key, self._in_sets(coverage, allow_empty))
         return {label for label, is_in in zip(known, inside, strict=True) if is_in}
 
-    def predict_set_many(self, X: Any, coverage: float = 0.9, *, allow_empty: bool = False) -> list[set[Any]]:
-        """``predict_set_one`` of every row."""
-        known, inside = self._ask(self._read_rows(X), self._in_sets(coverage, allow_empty))
-        return [{label for label, is_in in zip(known, row, strict=True) if is_in} for row in inside]
+    def predict_many(self, X: Any, *, keys: Sequence[Hashable | None] | None = None) -> Any:
+        """``predict_one`` of every row, under a key for each (None for a row without one)."""
+        if keys is None:
+            return super().predict_many(X)
+        known, labels = self._say_many(X, keys, self._chosen)
+        return tables.make_labels(X, [known[int(label)] for label in labels] if known else [None] * len(labels))
+
+    def predict_proba_many(self, X: Any, *, keys: Sequence[Hashable | None] | None = None) -> Any:
+        """``predict_proba_one`` of every row, one column per label of ``classes_``; 0 for those that are newer."""
+        if keys is None:
+            return super().predict_proba_many(X)
+        known, said = self._say_many(X, keys, attrgetter("label_probabilities"))
+        matrix = np.zeros((len(said), len(known)))
+        for row, probabilities in zip(matrix, said, strict=True):
+            row[: len(probabilities)] = probabilities
+        return tables.make_matrix(X, known, matrix)
+
+    def predict_set_many(
+        self,
+        X: Any,
+        coverage: float = 0.9,
+        *,
+        allow_empty: bool = False,
+        keys: Sequence[Hashable | None] | None = None,
+    ) -> list[set[Any]]:
+        """``predict_set_one`` of every row, under a key for each (None for a row without one)."""
+        known, sets = self._say_many(X, keys, self._in_sets(coverage, allow_empty))
+        return [{known[place] for place in np.flatnonzero(inside)} for inside in sets]
 
     # -- what is known -------------------------------------------------------------------------------------------
 
@@ -117,6 +142,25 @@ class Saying(StreamClassifier):
         return 0 if self._state is None else self._keyed(self._state).n_unmatched
 
     # -- inside --------------------------------------------------------------------------------------------------
+
+    def _read_keys(self, keys: Any, n_rows: int) -> list[Hashable | None]:
+        with self._naming():
+            return tables.read_keys(keys, n_rows)
+
+    def _learn_keyed(
+        self, rows: Sequence[Row], labels: list[Label], weights: FloatArray, keys: Sequence[Hashable | None]
+    ) -> None:
+        """Learn rows under keys, or none of them."""
+        with self._turns.learning(self):
+            self._turns.check_alone(self)
+            with self._naming():
+                (Keyed() if self._state is None else self._keyed(self._state)).check(keys, rows)
+            state, plan = self._plan(rows, labels, weights)
+            first_row = state.n_rows
+            with self._keyed(state).settling(keys, first_row):
+                list(state.learn(rows, labels, weights, plan, answering=False))
+            assert isinstance(state.engine, Mixture)
+            state.engine.suspects.identify(first_row, keys)
 
     def _in_sets(self, coverage: float, allow_empty: bool) -> Callable[[Answers], Any]:
         """What reads the sets of a level off the answers."""
@@ -145,12 +189,29 @@ class Saying(StreamClassifier):
             return self._ask_one(x, answer)
         with self._naming():
             row = tables.read_row(x)
+        known, said = self._say_keyed([row], [key], answer)
+        n_known = said[0].size if isinstance(said[0], np.ndarray) else len(known)  # when it was said
+        return known[:n_known], said[0]
+
+    def _say_many(
+        self, X: Any, keys: Sequence[Hashable | None] | None, answer: Callable[[Answers], Any]
+    ) -> tuple[list[Label], Sequence[Any]]:
+        """The same for a table: what is read off may be shorter where a key has waited while labels appeared."""
+        rows = self._read_rows(X)
+        read = [None] * len(rows) if keys is None else self._read_keys(keys, len(rows))
+        if all(key is None for key in read):
+            return self._ask(rows, answer)
+        return self._say_keyed(rows, read, answer)
+
+    def _say_keyed(
+        self, rows: Sequence[Row], keys: Sequence[Hashable | None], answer: Callable[[Answers], Any]
+    ) -> tuple[list[Label], list[Any]]:
         with self._turns.learning(self):
             self._turns.check_alone(self)
-            state = self._checked([row])
+            state = self._checked(rows)
             if len(state.labels) == 0:
-                return [], answer(Answers.none(1))[0]
+                return [], list(answer(Answers.none(len(rows))))
             with self._naming():
-                answers = self._keyed(state).issue(key, row, lambda: state.answer([row]))
+                answers = self._keyed(state).issue(keys, rows, lambda: state.answer(rows))
             self._state = state
-            return list(state.labels.known[: answers.shares.shape[1]]), answer(answers)[0]
+            return list(state.labels.known), [answer(said)[0] for said in answers]

@@ -26,7 +26,7 @@ MOST_SUSPECTS = 20
 
 def page(run: Run, summary: Mapping[str, Any], facts: Mapping[str, str]) -> Page:
     """The whole report; ``summary`` holds the numbers that the command prints."""
-    sections = [Section("Scores", _scores(summary)), Section("Learning curve", [_curve(run)])]
+    sections = [Section("Scores", _scores(summary)), *_labels(summary), Section("Learning curve", [_curve(run)])]
     sections += [*_calibration(run), *_sets(run)]
     if isinstance(run.model, OnlineBoostClassifier):
         sections += [*_mixture(run, run.model), *_importances(run, run.model), *_suspects(run.model)]
@@ -51,6 +51,26 @@ def _scores(summary: Mapping[str, Any]) -> list[Part]:
     if summary["delay"]:
         parts.append(f"Each label arrived after {summary['delay']:,} more rows had been predicted.")
     return parts
+
+
+def _labels(summary: Mapping[str, Any]) -> list[Section]:
+    """How well probabilities rank the rows of each label, and what mistakes cost."""
+    labels, areas, recalls = summary["labels"], summary["average_precision"], summary["recall_at_alert_rate"]
+    if not 0 < len(labels) <= MOST_LABELS:
+        return []
+    n_rows = [sum(row) + n for row, n in zip(summary["confusion"], summary["not_predicted"], strict=True)]
+    rows = [
+        (shortened(label), f"{n:,}", *("-" if value is None else f"{value:.4f}" for value in values))
+        for label, n, *values in zip(spelled(labels), n_rows, areas, recalls, strict=True)
+    ]
+    columns = ("label", "rows", "precision-recall area", f"recall at {summary['alert_rate']:.0%} alerts")
+    caption = (
+        "How well the probabilities rank the rows of each label; alerts are the rows to which it is most probable."
+    )
+    parts: list[Part] = [Table(columns, rows, caption)]
+    if summary["cost"] is not None:
+        parts.append(f"Mean cost of a row: {summary['cost']:.4f}.")
+    return [Section("Each label", parts)]
 
 
 def _curve(run: Run) -> Figure:

@@ -16,8 +16,8 @@ import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.run.calibration import Calibration
-from ocoboost.run.ranks import Ranks
 from ocoboost.run.set_sizes import SetSizes
+from ocoboost.stream.ranks import Ranks
 
 LEAST = 1e-15
 MOST_POINTS = 256

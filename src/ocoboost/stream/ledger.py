@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 from ocoboost.errors import InvalidInputError
@@ -54,6 +55,17 @@ class Ledger(Generic[Entry]):
         except TypeError:
             raise InvalidInputError(f"key: {key!r} cannot be a key; give something hashable.") from None
 
+    @contextmanager
+    def all_or_nothing(self, n_entries: int) -> Iterator[None]:
+        """A context in which so many entries are issued; if it raises, none was. One by itself needs no such care."""
+        before = (dict(self.entries), self.n_dropped, self.n_bytes) if n_entries > 1 else None
+        try:
+            yield
+        except BaseException:
+            if before is not None:
+                self.entries, self.n_dropped, self.n_bytes = before
+            raise
+
     def issue(self, key: Hashable, entry: Entry) -> None:
         """Keep an entry, dropping the oldest ones if there are too many."""
         self.check_new(key)
@@ -74,8 +86,12 @@ class Ledger(Generic[Entry]):
                 f"key: nothing was issued under {key!r}, or it was too long ago; the last {self.most} are kept."
             ) from None
         if entry is None:
-            raise InvalidInputError(f"key: {key!r} was answered before; an answer counts once.")
+            raise self.answered(key)
         return entry
+
+    def answered(self, key: Hashable) -> InvalidInputError:
+        """What is wrong with a second answer."""
+        return InvalidInputError(f"key: {key!r} was answered before; an answer counts once.")
 
     def settle(self, key: Hashable) -> None:
         """Note that the answer has come."""

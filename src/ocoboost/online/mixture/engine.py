@@ -249,7 +249,8 @@ class Mixture:
     def _blended(
         self, answers: FloatArray, awake: IntArray, labels: IntArray, weights: FloatArray, scratch: blend.Scratch
     ) -> Answers:
-        answers, awake = self.keyed.heard(answers, awake)
+        settled = self.keyed.settled(self.n_rows, labels.size)
+        self.keyed.heard(answers, awake, settled)
         shape = answers.shape[1:]
         votes, shares, probabilities = np.empty(shape), np.empty(shape), np.empty(shape)
         blend.blend_rows(
@@ -266,11 +267,11 @@ class Mixture:
             shares,
             probabilities,
         )
-        settled = self.keyed.settled
         thresholds = self.prediction_sets.follow(probabilities, labels, weights, settled)
-        if settled is not None:
-            return settled.answers(answers.shape[2])
-        return Answers(votes, shares, probabilities=probabilities, thresholds=thresholds)
+        said = Answers(votes, shares, probabilities=probabilities, thresholds=thresholds)
+        for place, issued in settled.items():
+            issued.put_said(said, place)
+        return said
 
     def awake(self) -> IntArray:
         """Which members have an answer to the next row."""

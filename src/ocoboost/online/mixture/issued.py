@@ -10,8 +10,6 @@ import hashlib
 from collections.abc import Hashable
 from typing import NamedTuple
 
-import numpy as np
-
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade.answers import Answers
 from ocoboost.data.rows import Row
@@ -37,20 +35,27 @@ class Issued(NamedTuple):
                 f"x: another row was predicted under the key {key!r}; give the row as it was, or another key."
             )
 
-    def answers(self, n_classes: int | None = None) -> Answers:
-        """What was said, for one row; labels that are new since then have 0."""
-        n_known = self.said.shape[1]
-        said = np.zeros((3, 1, n_known if n_classes is None else n_classes))
-        said[:, 0, :n_known] = self.said
-        distributions, shares, probabilities = said
+    def answers(self) -> Answers:
+        """What was said, for one row."""
+        distributions, shares, probabilities = self.said[:, None, :]
         return Answers(distributions, shares, probabilities=probabilities, thresholds=self.thresholds[None, :])
 
-    def as_block(self, n_classes: int) -> tuple[FloatArray, IntArray]:
-        """The members' answers and who was awake, for a block of this row; labels that are new since then have 0."""
-        n_members, n_known = self.members.shape
-        members = np.zeros((n_members, 1, n_classes))
-        members[:, 0, :n_known] = self.members
-        return members, self.awake[:, None].copy()
+    def put_members(self, answers: FloatArray, awake: IntArray, place: int) -> None:
+        """Put the members' answers, and who was awake, at a row of a block; labels that are new since then have 0."""
+        n_known = self.members.shape[1]
+        answers[:, place, :n_known] = self.members
+        answers[:, place, n_known:] = 0.0
+        awake[:, place] = self.awake
+
+    def put_said(self, said: Answers, place: int) -> None:
+        """Put what was said at a row of a block; labels that are new since then have 0."""
+        n_known = self.said.shape[1]
+        for array, row in zip((said.distributions, said.shares, said.probabilities), self.said, strict=True):
+            assert array is not None
+            array[place, :n_known] = row
+            array[place, n_known:] = 0.0
+        assert said.thresholds is not None
+        said.thresholds[place] = self.thresholds
 
 
 def mark_of(row: Row) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,54 +21,87 @@ class Keyed:
     def __init__(self, most: int = 1, most_bytes: float | None = None) -> None:
         self.ledger: Ledger[Issued] = Ledger(most, most_bytes, size_of)
         self.n_unmatched = 0  # labels with a key under which nothing waited
-        self.settled: Issued | None = None  # what was said to the row that is learned now
+        self._settled: dict[int, Issued] = {}  # what was said to the rows that are learned now, by their numbers
         self._is_listening = False
         self._members: tuple[FloatArray, IntArray] | None = None
 
-    def heard(self, answers: FloatArray, awake: IntArray) -> tuple[FloatArray, IntArray]:
-        """The members' answers that count: those given now, or those given when the row was predicted."""
-        if self._is_listening:
-            self._members = answers[:, 0].copy(), awake[:, 0].copy()
-        return (answers, awake) if self.settled is None else self.settled.as_block(answers.shape[2])
+    def settled(self, first_row: int, n_rows: int) -> dict[int, Issued]:
+        """What was said to those rows of a block that were predicted under a key, by their places in the block."""
+        if not self._settled:
+            return {}
+        rows = range(first_row, first_row + n_rows)
+        return {row - first_row: self._settled[row] for row in rows if row in self._settled}
 
-    def issue(self, key: Hashable, row: Row, ask: Callable[[], Answers]) -> Answers:
-        """What is said to a row, which is kept; under the same key the same is said again until the label comes."""
-        if self.ledger.has(key):
-            issued = self.ledger.entry(key)
-            issued.check_row(key, row)
-            return issued.answers()
-        self.ledger.check_new(key)
+    def heard(self, answers: FloatArray, awake: IntArray, settled: Mapping[int, Issued]) -> None:
+        """Keep the members' answers, if they are issued; put those of then in the place of those given now."""
+        if self._is_listening:
+            self._members = answers, awake
+        for place, issued in settled.items():
+            issued.put_members(answers, awake, place)
+
+    def issue(self, keys: Sequence[Hashable], rows: Sequence[Row], ask: Callable[[], Answers]) -> list[Answers]:
+        """What is said to each row, which is kept under its key; a row whose key is None is only asked.
+
+        Under the same key the same is said again until the label comes. If any key is wrong, nothing is kept.
+        """
+        asked: Answers | None = None
+        said: list[Answers] = []
+        with self.ledger.all_or_nothing(len(keys)):
+            for place, key in enumerate(keys):
+                if key is not None and self.ledger.has(key):
+                    issued = self.ledger.entry(key)
+                    issued.check_row(key, rows[place])
+                    said.append(issued.answers())
+                    continue
+                if asked is None:
+                    asked = self._listened(ask)
+                said.append(asked.row(place))
+                if key is not None:
+                    self.ledger.issue(key, self._issued(rows[place], place, asked))
+        self._members = None
+        return said
+
+    def _listened(self, ask: Callable[[], Answers]) -> Answers:
         self._is_listening = True
         try:
-            answers = ask()
+            return ask()
         finally:
             self._is_listening = False
+
+    def _issued(self, row: Row, place: int, answers: Answers) -> Issued:
         assert self._members is not None
         assert answers.probabilities is not None
         assert answers.thresholds is not None
-        said = np.stack([answers.distributions[0], answers.shares[0], answers.probabilities[0]])
-        self.ledger.issue(key, Issued(mark_of(row), *self._members, said, answers.thresholds[0].copy()))
-        self._members = None
-        return answers
+        members, awake = self._members
+        said = np.stack([array[place] for array in (answers.distributions, answers.shares, answers.probabilities)])
+        return Issued(
+            mark_of(row), members[:, place].copy(), awake[:, place].copy(), said, answers.thresholds[place].copy()
+        )
 
-    def check(self, key: Hashable, row: Row) -> None:
-        """Raise if the label of this row cannot come under that key."""
-        if self.ledger.has(key):
-            self.ledger.entry(key).check_row(key, row)
+    def check(self, keys: Sequence[Hashable], rows: Sequence[Row]) -> None:
+        """Raise if the labels of these rows cannot come under these keys, in this order."""
+        seen: set[Hashable] = set()
+        for key, row in zip(keys, rows, strict=True):
+            if key is not None and self.ledger.has(key):
+                self.ledger.entry(key).check_row(key, row)
+                if key in seen:
+                    raise self.ledger.answered(key)
+                seen.add(key)
 
     @contextmanager
-    def settling(self, key: Hashable) -> Iterator[None]:
-        """A context in which the row is learned; if it raises, the key goes on to wait."""
-        self.settled = self.ledger.entries.get(key)
-        is_unmatched = self.settled is None
+    def settling(self, keys: Sequence[Hashable], first_row: int) -> Iterator[None]:
+        """A context in which consecutive rows are learned; if it raises, their keys go on to wait."""
+        found = [None if key is None else self.ledger.entries.get(key) for key in keys]
+        self._settled = {first_row + place: issued for place, issued in enumerate(found) if issued is not None}
         try:
             yield
         finally:
-            self.settled = None
-        if is_unmatched:
-            self.n_unmatched += 1
-        else:
-            self.ledger.settle(key)
+            self._settled = {}
+        for key, issued in zip(keys, found, strict=True):
+            if issued is not None:
+                self.ledger.settle(key)
+            elif key is not None:
+                self.n_unmatched += 1
 
     # -- files -----------------------------------------------------------------------------------------------------
 

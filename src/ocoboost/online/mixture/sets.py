@@ -15,7 +15,7 @@ every stream. A rate of 0 or less lets every label in and a rate of 1 or more no
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,9 +118,12 @@ class PredictionSets:
         vars(self).update(saved, sets=writable(saved["sets"]))
 
     def follow(
-        self, probabilities: FloatArray, labels: IntArray, weights: FloatArray, settled: Issued | None
+        self, probabilities: FloatArray, labels: IntArray, weights: FloatArray, settled: Mapping[int, Issued]
     ) -> FloatArray:
-        """The thresholds, row by row; learns from the labels if there are any, or from what was said before."""
+        """The thresholds, row by row; learns from the labels if there are any.
+
+        The rows in ``settled`` teach what was said to them before, and have no thresholds here.
+        """
         n_rows, n_classes = probabilities.shape
         out = np.empty((n_rows, len(self.coverages)))
         if labels.size == 0:
@@ -128,10 +131,16 @@ class PredictionSets:
             return out
         brings_label = n_classes > self.n_known  # then it is the first row
         self.n_known = n_classes
-        if settled is None:
-            follow_rows(probabilities, labels, weights, int(brings_label), self.sets, out)
-        elif labels[0] < settled.said.shape[1] and weights[0] > 0.0:
-            settle(settled.said[PROBABILITIES, labels[0]], settled.thresholds, self.sets)
+        begin = 0
+        for place in (*sorted(settled), n_rows):
+            part = slice(begin, place)
+            first = int(brings_label and begin == 0)
+            follow_rows(probabilities[part], labels[part], weights[part], first, self.sets, out[part])
+            if place < n_rows:
+                label, issued = labels[place], settled[place]
+                if label < issued.said.shape[1] and weights[place] > 0.0:
+                    settle(issued.said[PROBABILITIES, label], issued.thresholds, self.sets)
+            begin = place + 1
         return out
 
     @property
