@@ -123,7 +123,7 @@ class LogMachine(RuleBasedStateMachine):
         entries = reader.after(0, 1000)
         reader.close()
         assert [entry[:2] for entry in entries] == [(number, name) for name, (number, *_) in self.log.items()]
-        assert [entry[2:] for entry in entries] == [(row, label) for _, row, label, _ in self.log.values()]
+        assert [entry[2:4] for entry in entries] == [(row, label) for _, row, label, _ in self.log.values()]
         if not database._is_stale:
             assert database.n_pending == len(self.pending)
             assert database.counters == self.n

@@ -118,17 +118,20 @@ class Front:
         client = self.admit(request, LEARN)
         labels, is_batch = reading.told(await self.body(request), self.service.limits, self.service.keeper.known)
         self.slow_down(client, len(labels))
-        outcomes = await self.service.learn(labels)
-        self.service.measures.answered("learn", len(labels), time.perf_counter() - began)
+        return self._outcomes(await self.service.learn(labels), is_batch, began)
+
+    async def feedback(self, request: Request) -> Response:
+        began = time.perf_counter()
+        client = self.admit(request, LEARN)
+        judged, is_batch = reading.feedback(await self.body(request), self.service.limits)
+        self.slow_down(client, len(judged))
+        return self._outcomes(await self.service.feedback(judged), is_batch, began)
+
+    def _outcomes(self, outcomes: list[Outcome], is_batch: bool, began: float) -> Response:
+        self.service.measures.answered("learn", len(outcomes), time.perf_counter() - began)
         if is_batch:
             return JSON({"results": [_outcome(one) for one in outcomes]}, headers=HEADERS)
         return JSON(_outcome(outcomes[0]), STATUSES[outcomes[0].status], headers=HEADERS)
-
-    async def feedback(self, request: Request) -> Response:
-        self.admit(request, LEARN)
-        reading.feedback(await self.body(request), self.service.limits)
-        why = "the model that answers learns from labels, not from right and wrong; send the label to /learn."
-        raise RequestError(409, why)
 
     async def promote(self, request: Request) -> Response:
         self.admit(request, ADMIN)
