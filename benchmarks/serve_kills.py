@@ -3,10 +3,10 @@
     python benchmarks/serve_kills.py run --count 1000
     python benchmarks/serve_kills.py report
 
-A service with three models, of which a mixture answers, saves them several times a second, while eight connections send predictions, labels that come
-some rows later, labels that were sent before, and labels that contradict those. It is killed by SIGKILL at a random
-moment, every fourth one while it starts, and the next one goes on in the same folder; labels that were not
-acknowledged are sent again. After every kill:
+A service with three models, of which a mixture answers, saves them several times a second, while eight connections send
+predictions, labels that come some rows later, labels that were sent before, and labels that contradict those. It is
+killed by SIGKILL at a random moment, every fourth one while it starts, and the next one goes on in the same folder;
+labels that were not acknowledged are sent again. After every kill:
 
 - every label that was ever acknowledged is in the log, once, under the number that was acknowledged;
 - the log has no gaps, and no id twice;

@@ -18,7 +18,7 @@ def kept_elsewhere(rows, delay, n_at_once=1):
     """A model whose labels come late, and what was said to every row; learned in blocks."""
     model, waiting, said = boost(), [], []
     for row, label in rows:
-        answered, issued = (model.answer_issued_one(row) if n_at_once == 1 else model.answer_issued([row]))
+        answered, issued = model.answer_issued_one(row) if n_at_once == 1 else model.answer_issued([row])
         said.append((answered.labels[0], answered.probabilities[0].tolist()))
         waiting.append((row, label, issued[0]))
         if len(waiting) >= delay + n_at_once:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from ocoboost.errors import ModelFileError
-from ocoboost.serve.database import ACCEPTED, CONTRADICTION, DUPLICATE, UNKNOWN, Database, Outcome, Prediction, Reader
+from ocoboost.serve.database import Database, Reader
+from ocoboost.serve.entries import ACCEPTED, CONTRADICTION, DUPLICATE, UNKNOWN, Outcome, Prediction
 from ocoboost.serve.limits import Limits
 from ocoboost.serve.reading import Told
 

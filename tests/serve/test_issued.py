@@ -79,7 +79,7 @@ def test_a_model_is_not_held_to_what_another_one_of_its_name_said(tmp_path):
     assert knowledge(ocoboost.load(folder.file("boost"))) == knowledge(plain)
 
 
-# -- right and wrong -----------------------------------------------------------------------------------------------------
+# -- right and wrong ----------------------------------------------------------------------------------------------
 
 
 def player(seed=1):

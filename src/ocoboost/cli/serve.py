@@ -135,7 +135,10 @@ def _first_model(
 def _playing(booster: StreamClassifier, classes: str | None, seed: int) -> StreamClassifier:
     """A model that plays labels, and learns whether they were right."""
     from ocoboost.online.bandit import OnlineBanditBoostClassifier
+    from ocoboost.online.booster import LearnerBooster
 
+    if not isinstance(booster, LearnerBooster):
+        raise typer.BadParameter(f"needs a booster, and {type(booster).__name__} is none", param_hint="--feedback")
     if classes is None:
         raise typer.BadParameter("needs --classes: the labels to choose from", param_hint="--feedback")
     return OnlineBanditBoostClassifier(booster, classes=booster.classes_, seed=seed)

@@ -27,7 +27,9 @@ class Issuing(Saying):
         rows = self._read_rows(X)
         with self._turns.asking(self):
             state = self._checked(rows)
-            return self._issued(state, len(rows), lambda: state.answer(rows))
+            said = self._issued(state, len(rows), lambda: state.answer(rows))
+        assert said is not None  # this is the long way
+        return said
 
     def answer_issued_one(self, x: dict[Any, Any]) -> tuple[Answered, list[bytes | None]]:
         """The same for a single row, to the same bits, and faster where the row takes the short way."""
@@ -65,7 +67,9 @@ class Issuing(Saying):
             with mixture.keyed.settling_rows(found):
                 return list(state.learn(rows, labels, weights, plan, answering=True))
 
-    def _issued(self, state: State, n_rows: int, ask: Callable[[], Answers | None]) -> Any:
+    def _issued(
+        self, state: State, n_rows: int, ask: Callable[[], Answers | None]
+    ) -> tuple[Answered, list[bytes | None]] | None:
         """What is said, as far as anything is; None if the row has to go the long way."""
         if len(state.labels) == 0:
             return state._answered(0, Answers.none(n_rows)), [None] * n_rows

@@ -2,6 +2,7 @@
 
     limits.py       how much of everything a service takes
     reading.py      JSON of a request into rows and labels, checked
+    entries.py      rows, labels and what becomes of them, as the database keeps them
     database.py     SQLite: rows that wait for their labels, and the log of labels
     committing.py   one thread writes, and commits what many requests wait for at once
     served.py       a model with its position in the log and its scores, in one file

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ocoboost.errors import InvalidInputError
 from ocoboost.serve import openapi, reading
-from ocoboost.serve.database import ACCEPTED, CONTRADICTION, DUPLICATE, UNKNOWN, Outcome
+from ocoboost.serve.entries import ACCEPTED, CONTRADICTION, DUPLICATE, UNKNOWN, Outcome
 from ocoboost.serve.measuring import exposition
 from ocoboost.serve.page import page, page_headers
 from ocoboost.serve.reading import RequestError

@@ -13,12 +13,12 @@ import sqlite3
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from ocoboost.data.labels import Label
 from ocoboost.errors import ModelFileError
+from ocoboost.serve.entries import ACCEPTED, CONTRADICTION, DUPLICATE, UNKNOWN, Entry, Outcome, Prediction
 from ocoboost.serve.limits import Limits
-from ocoboost.serve.reading import Features, Judged, Told
+from ocoboost.serve.reading import Judged, Told
 
 VERSION = 2
 SCHEMA = """
@@ -63,44 +63,9 @@ COUNTERS = (
     "expired_by_number",
 )
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-ACCEPTED, DUPLICATE, CONTRADICTION, UNKNOWN = "accepted", "duplicate", "contradiction", "unknown"
 OTHER_THREAD: Any = {"check_same_thread": False}  # one thread opens a connection, and another uses it
 NOTHING = "null"  # in place of a label, as JSON
 AT_ONCE = 1000  # rows that are removed in one transaction: nobody waits for more
-
-
-class Prediction(NamedTuple):
-    """What was said to a row."""
-
-    id: str
-    features: Features
-    model: str
-    model_rows: int
-    label: Label | None
-    probabilities: dict[str, float]
-    issued: bytes | None = None
-    is_kept: bool = False
-    is_repeated: bool = False  # and this is what was said the first time
-
-
-class Entry(NamedTuple):
-    """A row of the log."""
-
-    number: int
-    id: str
-    features: Features
-    label: Label | None  # None: all that is known is that the answer was wrong
-    answer: Label | None = None  # what was said to it, if anything was
-    issued: bytes | None = None  # what the model that said it wants back
-
-
-class Outcome(NamedTuple):
-    """What became of a label."""
-
-    id: str
-    status: str
-    number: int | None = None  # in the log
-    error: str = ""  # why it is not learned
 
 
 def fresh_id() -> str:

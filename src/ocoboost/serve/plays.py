@@ -20,10 +20,10 @@ from ocoboost.errors import InvalidInputError
 from ocoboost.online.acting import Acting
 from ocoboost.online.bandit import OnlineBanditBoostClassifier
 from ocoboost.randomness import fresh_seed
-from ocoboost.serve.database import Entry
+from ocoboost.serve.entries import Entry
 from ocoboost.serve.reading import Features
 from ocoboost.serve.served import Served
-from ocoboost.stream.state import Answered
+from ocoboost.stream.state import Answered, State
 
 _PLAY = struct.Struct("<qd")  # its number, and its probability
 
@@ -35,18 +35,21 @@ class Playing(Served):
     takes_feedback: ClassVar[bool] = True
 
     @property
+    def _state(self) -> State:
+        model, state = self.model, self.model.state_
+        if state is None:
+            state = model.state_ = model.fresh_state(fresh_seed() if model.seed is None else int(model.seed))
+        return state
+
+    @property
     def _acting(self) -> Acting:
-        model = self.model
-        if model.state_ is None:
-            model.state_ = model.fresh_state(fresh_seed() if model.seed is None else int(model.seed))
-        assert isinstance(model.state_.engine, Acting)
-        return model.state_.engine
+        engine = self._state.engine
+        assert isinstance(engine, Acting)
+        return engine
 
     def answer(self, rows: Sequence[Any]) -> tuple[Answered, list[bytes | None]]:
         """A label for each row, drawn; the probabilities are those with which it was drawn."""
-        acting = self._acting
-        state = self.model.state_
-        assert state is not None
+        acting, seed = self._acting, self._state.seed
         said, _ = super().answer(rows)
         if len(said.classes) < 2:
             raise InvalidInputError("there is nothing to choose from; begin with --classes.")
@@ -56,7 +59,7 @@ class Playing(Served):
             play = copy.copy(acting)
             play.n_plays = self.n_asked
             chances.append(play.chances(Answers(distribution[None], shares[None])))
-            label = play.play(chances[-1], state.seed)
+            label = play.play(chances[-1], seed)
             labels.append(said.classes[label])
             plays.append(_PLAY.pack(self.n_asked, chances[-1][label]))
             self.n_asked += 1

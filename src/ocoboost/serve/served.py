@@ -24,7 +24,7 @@ from ocoboost.online.boost import OnlineBoostClassifier
 from ocoboost.online.issuing import Issuing
 from ocoboost.run.scores import Scores, whole
 from ocoboost.saving.model import read_model, write_model
-from ocoboost.serve.database import Entry
+from ocoboost.serve.entries import Entry
 from ocoboost.serve.reading import Features, Known
 from ocoboost.serve.suspects import Suspect, Suspects
 from ocoboost.spelling import as_json, spelled

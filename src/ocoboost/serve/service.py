@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ocoboost.serve.committing import Committer, DiskError
-from ocoboost.serve.database import Database, Outcome, Prediction, Reader, fresh_id
+from ocoboost.serve.database import Database, Reader, fresh_id
+from ocoboost.serve.entries import Outcome, Prediction
 from ocoboost.serve.folder import Folder
 from ocoboost.serve.keeper import Keeper, Said
 from ocoboost.serve.limits import Limits
