@@ -46,21 +46,26 @@ class Keyed:
 
         Under the same key the same is said again until the label comes. If any key is wrong, nothing is kept.
         """
+        try:
+            with self.ledger.all_or_nothing(len(keys)):
+                return self._issue(keys, rows, ask)
+        finally:
+            self._members = None
+
+    def _issue(self, keys: Sequence[Hashable], rows: Sequence[Row], ask: Callable[[], Answers]) -> list[Answers]:
         asked: Answers | None = None
         said: list[Answers] = []
-        with self.ledger.all_or_nothing(len(keys)):
-            for place, key in enumerate(keys):
-                if key is not None and self.ledger.has(key):
-                    issued = self.ledger.entry(key)
-                    issued.check_row(key, rows[place])
-                    said.append(issued.answers())
-                    continue
-                if asked is None:
-                    asked = self._listened(ask)
-                said.append(asked.row(place))
-                if key is not None:
-                    self.ledger.issue(key, self._issued(rows[place], place, asked))
-        self._members = None
+        for place, key in enumerate(keys):
+            if key is not None and self.ledger.has(key):
+                issued = self.ledger.entry(key)
+                issued.check_row(key, rows[place])
+                said.append(issued.answers())
+                continue
+            if asked is None:
+                asked = self._listened(ask)
+            said.append(asked.row(place))
+            if key is not None:
+                self.ledger.issue(key, self._issued(rows[place], place, asked))
         return said
 
     def given_away(self, ask: Callable[[], Answers | None]) -> tuple[Answers | None, list[bytes | None]]:
