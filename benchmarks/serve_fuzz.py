@@ -6,7 +6,7 @@
 schemathesis makes requests that fit the schema and requests that do not, sent in process. What is answered must fit the
 schema too, and what is refused must leave the log and the rows that wait as they were. Other requests are written by
 hand: wrong types, NaN, huge and nested values, bytes that are not UTF-8, bad tokens. Half of all go to a service with
-tokens, and nothing that is logged may hold one.
+tokens, and nothing that is logged may hold one; half go to a model that learns from right and wrong.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import random
 import tempfile
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ import studies
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from starlette.testclient import TestClient
 
-from ocoboost import HoeffdingTrees
+from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier, OnlineBanditBoostClassifier
 from ocoboost.bench.jobs import Job, Result
 from ocoboost.cli.warmup import use
 from ocoboost.serve.app import ROUTES, make_app
@@ -38,6 +39,12 @@ from ocoboost.serve.service import Service
 from ocoboost.serve.tokens import ROLES, Token, Tokens
 
 CHUNK = 2500
+MODELS: dict[str, Callable[[], Any]] = {
+    "labels": lambda: HoeffdingTrees(seed=1),
+    "feedback": lambda: OnlineBanditBoostClassifier(
+        OnlineAgnosticBoostClassifier(n_learners=2), classes=["x", "y"], seed=1
+    ),
+}
 SECRETS = {role: f"{role}-{'0123456789abcdef' * 2}" for role in ROLES}
 POSTS = [path for method, path, _ in ROUTES if method == "POST"]
 BAD_BODIES: list[bytes] = [
@@ -111,14 +118,14 @@ def fuzz(job: Job) -> Result:
     """So many requests; returns what was found, and raises at the first mistake."""
     found: Counter[str] = Counter()
     rng = random.Random(job["seed"])
-    use(HoeffdingTrees(seed=1))
+    use(MODELS["labels"]())
     logged = io.StringIO()
     handler = logging.StreamHandler(logged)
     logging.getLogger().addHandler(handler)
     logging.getLogger().setLevel(logging.DEBUG)
     tokens = Tokens([Token(secret.encode(), frozenset({role})) for role, secret in SECRETS.items()])
     with tempfile.TemporaryDirectory() as place:
-        service = Service(serving.begin(Path(place) / "service", {"trees": HoeffdingTrees(seed=1)}))
+        service = Service(serving.begin(Path(place) / "service", {"model": MODELS[job["model"]]()}))
         app = make_app(service, tokens if job["tokens"] else None)
         with TestClient(app, raise_server_exceptions=True) as client:
             target = Target(client, service, found)
@@ -201,7 +208,7 @@ def report(options: argparse.Namespace) -> None:
     """The table of the docs."""
     total: Counter[str] = Counter()
     for record in studies.finished("serve_fuzz", options):
-        total.update({name: value for name, value in record.items() if name not in ("seed", "tokens")})
+        total.update({name: value for name, value in record.items() if name not in ("seed", "tokens", "model")})
     total["answered 5xx"] += 0
     del total["requests"]
     lines = [(name, f"{count:,}") for name, count in sorted(total.items())]
@@ -219,7 +226,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     if options.what == "run":
         jobs = [
-            {"seed": number, "requests": CHUNK, "tokens": bool(number % 2)} for number in range(options.count // CHUNK)
+            {"seed": n, "requests": CHUNK, "tokens": bool(n % 2), "model": list(MODELS)[n // 2 % 2]}
+            for n in range(options.count // CHUNK)
         ]
         studies.run_missing("serve_fuzz", jobs, fuzz, options)
     report(options)

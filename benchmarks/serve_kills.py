@@ -3,15 +3,15 @@
     python benchmarks/serve_kills.py run --count 1000
     python benchmarks/serve_kills.py report
 
-A service with two models saves them several times a second, while eight connections send predictions, labels that come
-some rows later, labels that were sent before, and labels that contradict those. It is killed by SIGKILL at a random
-moment, every fourth one while it starts, and the next one goes on in the same folder; labels that were not
-acknowledged are sent again. After every kill:
+A service with three models, of which a mixture answers, saves them several times a second, while eight connections send
+predictions, labels that come some rows later, labels that were sent before, and labels that contradict those. It is
+killed by SIGKILL at a random moment, every fourth one while it starts, and the next one goes on in the same folder;
+labels that were not acknowledged are sent again. After every kill:
 
 - every label that was ever acknowledged is in the log, once, under the number that was acknowledged;
 - the log has no gaps, and no id twice;
 - each model file holds the model that an offline run over the log gives up to the number in the file, compared bit by
-  bit after unpacking.
+  bit after unpacking. What the mixture had answered is in the log, and the offline run is given it.
 
 After every ten kills the service is left to learn the whole log and ended by SIGTERM: then the files hold the models of
 all of it. Services are forked from one process that has imported and compiled everything. Runs are kept in
@@ -49,6 +49,7 @@ LONGEST_LIFE = 1.5  # seconds
 DELAY = 20  # rows that wait for their labels
 SAVE_EVERY = 0.1
 MODELS = {
+    "boost": lambda: ocoboost.OnlineBoostClassifier(budget=4, max_size=16, seed=1),
     "trees": lambda: ocoboost.HoeffdingTrees(seed=1, grace_period=20),
     "boosted": lambda: ocoboost.OnlineAgnosticBoostClassifier(n_learners=3, seed=1),
 }
@@ -120,12 +121,13 @@ class Offline:
     def check(self, folder: Folder, log: list[Any], found: Counter[str]) -> None:
         """Raise unless every file is the model of the log up to the number in it."""
         for name, model in self.models.items():
-            position = notes_of(folder.file(name))["position"]
+            notes = notes_of(folder.file(name))
+            position = notes["position"]
             new = log[self.positions[name] : position]
             if position > len(log) or position < self.positions[name]:
                 raise RuntimeError(f"{name} has learned up to {position}, and the log ends at {len(log)}")
             if new:
-                model.learn_many([row for _, _, row, _ in new], [label for *_, label in new])
+                learn(model, new, bytes.fromhex(notes["maker"]))
             self.positions[name] = position
             if position:
                 beside = folder.path / "offline.oco"
@@ -133,6 +135,16 @@ class Offline:
                 if not serving.is_same(serving.learned(folder.file(name)), serving.learned(beside)):
                     raise RuntimeError(f"{name} at {position} is not the model of an offline run")
                 found["files equal to the offline model"] += 1
+
+
+def learn(model: Any, entries: list[serving.Logged], maker: bytes) -> None:
+    """Learn rows of the log, with what this model itself had answered."""
+    rows, labels = [entry.features for entry in entries], [entry.label for entry in entries]
+    if not isinstance(model, ocoboost.OnlineBoostClassifier):
+        model.learn_many(rows, labels)
+        return
+    said = [entry.issued or b"" for entry in entries]
+    model.learn_issued(rows, labels, [one[len(maker) :] if one.startswith(maker) else None for one in said])
 
 
 def notes_of(path: Path) -> Any:
@@ -248,7 +260,7 @@ def check_log(log: list[Any], load: Load) -> None:
     """Raise if the log is not what was acknowledged."""
     if [number for number, *_ in log] != list(range(1, len(log) + 1)):
         raise RuntimeError("the log has gaps")
-    logged = {name: (label, number) for number, name, _, label in log}
+    logged = {entry.id: (entry.label, entry.number) for entry in log}
     if len(logged) != len(log):
         raise RuntimeError("an id is in the log twice")
     for name, acknowledged in load.acknowledged.items():

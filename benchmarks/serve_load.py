@@ -3,7 +3,7 @@
     python benchmarks/serve_load.py run
     python benchmarks/serve_load.py report
 
-Three services, each in a process of its own, take turns of some seconds; the others are idle meanwhile. Eight
+Three services, each in a process of its own, take turns of some seconds; the others are idle meanwhile. Eight or 64
 connections predict rows and send their labels some rows later. A turn ends when everything that was sent is learned,
 and its throughput is rows over seconds until then. All have learned ``WARM`` rows before. Ratios are of the turns of
 one round.
@@ -58,14 +58,12 @@ N_ARRAYS = len(Answered._fields) - N_BEFORE_ARRAYS
 WARM = 1000
 SECONDS = 6.0
 ROUNDS = 3
-CONNECTIONS = 8
 DELAY = 64  # rows
 OURS, SAME_LOG, CHANTILLY = "ours", "ARF behind the same log", "ARF, chantilly's way"
 JOBS = [
-    {"stream": "segment", "rows": 1},
-    {"stream": "segment", "rows": 32},
-    {"stream": "rbf 16", "rows": 1},
-    {"stream": "rbf 16", "rows": 32},
+    {"stream": stream, "rows": rows, "connections": connections}
+    for rows, connections in ((1, 8), (1, 64), (32, 8))
+    for stream in ("segment", "rbf 16")
 ]
 
 
@@ -172,8 +170,9 @@ def serve_chantilly(path: Path, port: int) -> None:
 class Load:
     """Clients of one service."""
 
-    def __init__(self, name: str, port: int, child: int, rows: Iterator[Any], n_rows: int) -> None:
-        self.name, self.port, self.child, self.rows, self.n_rows = name, port, child, rows, n_rows
+    def __init__(self, name: str, port: int, child: int, rows: Iterator[Any], n_connections: int) -> None:
+        self.name, self.port, self.child, self.rows, self.n_connections = name, port, child, rows, n_connections
+        self.n_rows = 100  # in a request
         self.number = itertools.count()
         self.waiting: deque[dict[str, Any]] = deque()
         self.n_sent = 0
@@ -197,7 +196,7 @@ class Load:
                     await self.label(connection, self.n_rows)
 
         watching = asyncio.create_task(self.watch())
-        await serving.at_once(self.port, CONNECTIONS, work)
+        await serving.at_once(self.port, self.n_connections, work)
         connection = serving.Connection(self.port)
         while self.waiting:
             await self.label(connection, min(len(self.waiting), 500))
@@ -256,7 +255,10 @@ def run(job: Job) -> Result:
         }
         children = {name: serving.fork(work, path / "errors") for name, work in works.items()}
         try:
-            loads = {name: Load(name, ports[name], children[name], stream(job["stream"]), 100) for name in works}
+            loads = {
+                name: Load(name, ports[name], children[name], stream(job["stream"]), job["connections"])
+                for name in works
+            }
             for name, load in loads.items():
                 serving.wait_until_up(ports[name])
                 asyncio.run(load.turn(300.0, most=WARM))
@@ -294,7 +296,7 @@ def report(options: argparse.Namespace) -> None:
             median, high = record["milliseconds"][name]
             lines.append(
                 (
-                    f"{record['stream']}, {record['rows']} a request",
+                    f"{record['stream']}, {record['rows']} a request, {record['connections']} connections",
                     name,
                     f"{statistics.median(clock[name]):,.0f}",
                     "" if name == OURS else spread(clock[OURS], clock[name]),

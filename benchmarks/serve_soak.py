@@ -3,10 +3,10 @@
     python benchmarks/serve_soak.py run --minutes 60
     python benchmarks/serve_soak.py report
 
-Four connections predict rows one at a time and in batches. Of the labels, most come late, some never, some twice, some
-with another label, some for ids that nobody knows, some without a prediction; some requests make no sense at all. The
-resident memory of the process, models included, is noted through the run; in the end, counters are compared with what
-the clients have sent.
+Four connections predict rows one at a time and in batches, so many a second. Of the labels, most come late, some never,
+some twice, some with another label, some for ids that nobody knows, some without a prediction; some requests make no
+sense at all. The resident memory of the process, and what the models in it say that they take, are noted through the
+run, in ``.cache/serve_soak.jsonl`` as it goes; in the end, counters are compared with what the clients have sent.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import itertools
+import json
 import random
 import tempfile
 import time
@@ -32,6 +33,10 @@ from ocoboost.cli.warmup import use
 from ocoboost.serve.limits import Limits
 
 CONNECTIONS = 4
+RATE = 40.0  # predictions a second, of all connections
+SAMPLE_EVERY = 5.0  # seconds
+PARTS = 6  # of a run, for each of which the memory is told
+SAMPLES = studies.DOCS.parent / ".cache" / "serve_soak.jsonl"
 LIMITS = Limits(pending_rows=500, pending_seconds=120.0)
 MOST_MEMORY = 32  # MiB of each model: reached early, so that what grows afterwards is the service
 MODELS = {
@@ -50,9 +55,11 @@ class Traffic:
         self.done: deque[tuple[str, str]] = deque(maxlen=200)
         self.sent: Counter[str] = Counter()
         self.seconds: list[float] = []
+        self.began = time.monotonic()
 
     async def work(self, until: float, connection: serving.Connection, number: int) -> None:
         while time.monotonic() < until:
+            await asyncio.sleep(self.began + self.sent["predictions"] / RATE - time.monotonic())
             await self.predict(connection)
             while len(self.waiting) > 100:
                 await self.label(connection)
@@ -138,9 +145,13 @@ def run(job: Job) -> Result:
                 await asyncio.sleep(0.1)
 
         async def watch() -> None:
+            connection = serving.Connection(port)
             while True:
-                samples.append(memory_of(child))
-                await asyncio.sleep(2.0)
+                _, status = await connection.ask("GET", "/model")
+                models = sum(one["memory_bytes"] for one in status["models"].values()) / 2**20
+                samples.append((memory_of(child), models))
+                note(minutes=job["minutes"], at=time.time(), memory=samples[-1], sent=dict(traffic.sent))
+                await asyncio.sleep(SAMPLE_EVERY)
 
         n_refused = asyncio.run(use_it())
         serving.end(child)
@@ -148,13 +159,25 @@ def run(job: Job) -> Result:
         check(traffic.sent, counters, n_refused)
         if "Traceback" in (path / "errors").read_text():
             raise RuntimeError((path / "errors").read_text())
-    quarter = len(samples) // 4
     return {
         "sent": dict(traffic.sent),
         "counters": counters,
-        "memory": [round(float(np.median(samples[n * quarter : (n + 1) * quarter])), 1) for n in range(4)],
+        "memory": by_part([resident for resident, _ in samples]),
+        "models": by_part([models for _, models in samples]),
         "milliseconds": [round(1e3 * float(np.quantile(traffic.seconds, share)), 1) for share in (0.5, 0.99)],
     }
+
+
+def by_part(samples: list[float]) -> list[float]:
+    """Medians of the parts of a run."""
+    return [round(float(np.median(part)), 1) for part in np.array_split(np.array(samples), PARTS)]
+
+
+def note(**found: Any) -> None:
+    """Add a line to the file of samples."""
+    SAMPLES.parent.mkdir(exist_ok=True)
+    with SAMPLES.open("a") as file:
+        file.write(json.dumps(found) + "\n")
 
 
 def check(sent: Counter[str], counters: dict[str, int], n_refused: int) -> None:
@@ -182,19 +205,21 @@ def report(options: argparse.Namespace) -> None:
     """The table of the docs."""
     lines = []
     for record in studies.finished("serve_soak", options):
-        sent, memory = record["sent"], record["memory"]
+        sent = record["sent"]
         labels = ("labels", "labels that never come", "duplicates", "contradictions", "unknown", "nonsense")
         lines.append(
             (
                 f"{record['minutes']}",
                 f"{sent['predictions']:,}",
                 *(f"{sent[name]:,}" for name in labels),
-                ", ".join(f"{value:.0f}" for value in memory),
+                ", ".join(f"{value:.0f}" for value in record["memory"]),
+                ", ".join(f"{value:.0f}" for value in record["models"]),
                 "{:.0f} / {:.0f}".format(*record["milliseconds"]),
             )
         )
     columns = ("minutes", "predictions", "labels", "never", "twice", "contradictory", "unknown", "nonsense")
-    columns = (*columns, "resident MiB by quarter", "prediction, ms (median / 99th)")
+    memory = ("resident MiB, by sixths of the time", "of these, the models")
+    columns = (*columns, *memory, "prediction, ms (median / 99th)")
     text = studies.table(columns, lines, text=())
     print(text)
     studies.put(studies.DOCS / "serving.md", text, "soak")

@@ -16,7 +16,7 @@ import time
 import traceback
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -150,12 +150,25 @@ def rows(seed: int) -> Iterator[tuple[dict[str, Any], str]]:
 # -- what is in a folder ---------------------------------------------------------------------------------------------
 
 
-def log_of(folder: Folder) -> list[tuple[int, str, dict[str, Any], Any]]:
-    """The log: numbers, ids, features and labels."""
+class Logged(NamedTuple):
+    """A row of the log."""
+
+    number: int
+    id: str
+    features: dict[str, Any]
+    label: Any
+    issued: bytes | None  # what was said to it, for the model that did
+
+
+def log_of(folder: Folder) -> list[Logged]:
+    """The log."""
     connection = sqlite3.connect(folder.log)
-    found = connection.execute("SELECT number, id, features, label FROM log ORDER BY number").fetchall()
+    found = connection.execute("SELECT number, id, features, label, issued FROM log ORDER BY number").fetchall()
     connection.close()
-    return [(number, name, json.loads(features), json.loads(label)) for number, name, features, label in found]
+    return [
+        Logged(number, name, json.loads(features), json.loads(label), issued)
+        for number, name, features, label, issued in found
+    ]
 
 
 def counters_of(folder: Folder) -> dict[str, int]:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from ocoboost.errors import ModelFileError
-from ocoboost.serve.database import ACCEPTED, CONTRADICTION, DUPLICATE, UNKNOWN, Database, Outcome, Prediction, Reader
+from ocoboost.serve.database import Database, Reader
+from ocoboost.serve.entries import ACCEPTED, CONTRADICTION, DUPLICATE, UNKNOWN, Outcome, Prediction
 from ocoboost.serve.limits import Limits
 from ocoboost.serve.reading import Told
 
@@ -123,7 +124,7 @@ class LogMachine(RuleBasedStateMachine):
         entries = reader.after(0, 1000)
         reader.close()
         assert [entry[:2] for entry in entries] == [(number, name) for name, (number, *_) in self.log.items()]
-        assert [entry[2:] for entry in entries] == [(row, label) for _, row, label, _ in self.log.values()]
+        assert [entry[2:4] for entry in entries] == [(row, label) for _, row, label, _ in self.log.values()]
         if not database._is_stale:
             assert database.n_pending == len(self.pending)
             assert database.counters == self.n

@@ -220,6 +220,17 @@ def test_predictions_are_answered_between_blocks(tmp_path, monkeypatch):
         learn_all(client)
 
 
+def test_nobody_waits_for_a_thread_that_has_ended(tmp_path, monkeypatch):
+    def fail(self, rows):
+        raise RuntimeError("a mistake")
+
+    with running(begin(tmp_path)) as client:
+        monkeypatch.setattr(Served, "answer", fail)
+        assert client.post("/predict", json={"features": {"a": 1.0}}).status_code == 503
+        wait_until(lambda: client.get("/health").status_code == 503)
+        assert client.post("/predict", json={"features": {"a": 1.0}}).status_code == 503
+
+
 def test_counters_add_up(tmp_path):
     limits = Limits(pending_rows=10)
     with running(begin(tmp_path), limits) as client:

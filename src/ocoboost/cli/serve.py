@@ -34,6 +34,9 @@ def serve(
     classes: Annotated[
         str | None, typer.Option(help="All labels, separated by commas, if no others may come.", show_default=False)
     ] = None,
+    feedback: Annotated[
+        bool, typer.Option("--feedback", help="Learn from right and wrong, not from labels; needs --classes.")
+    ] = False,
     budget: Annotated[
         int | None, typer.Option(min=1, help="Total number of weak learners.", show_default="200 for boosters")
     ] = None,
@@ -81,7 +84,7 @@ def serve(
         known = Tokens() if tokens is None else Tokens.read(tokens)
         limits = Limits(pending_rows=pending_rows, pending_seconds=3600.0 * pending_hours, log_rows=keep_log, rate=rate)
         place = Folder(folder)
-        first = _first_model(place, new, trained, model, classes, budget, max_memory, seed, jobs)
+        first = _first_model(place, new, trained, model, classes, feedback, budget, max_memory, seed, jobs)
         _prepare(place, limits, first, challenger or [], seed, jobs)
         logging.basicConfig(level=logging.WARNING, format="ocoboost: %(message)s")
         service = Service(place, limits, save_every, jobs)
@@ -94,6 +97,7 @@ def _first_model(
     trained: str | None,
     model: str,
     classes: str | None,
+    feedback: bool,
     budget: int | None,
     max_memory: float | None,
     seed: int,
@@ -122,8 +126,22 @@ def _first_model(
         if "classes" not in vars(made):
             raise typer.BadParameter(f"{type(made).__name__} does not take them", param_hint="--classes")
         made = made.clone({"classes": labels})
+    if feedback:
+        made = _playing(made, classes, seed)
     made.check_parameters()
     return model, made
+
+
+def _playing(booster: StreamClassifier, classes: str | None, seed: int) -> StreamClassifier:
+    """A model that plays labels, and learns whether they were right."""
+    from ocoboost.online.bandit import OnlineBanditBoostClassifier
+    from ocoboost.online.booster import LearnerBooster
+
+    if not isinstance(booster, LearnerBooster):
+        raise typer.BadParameter(f"needs a booster, and {type(booster).__name__} is none", param_hint="--feedback")
+    if classes is None:
+        raise typer.BadParameter("needs --classes: the labels to choose from", param_hint="--feedback")
+    return OnlineBanditBoostClassifier(booster, classes=booster.classes_, seed=seed)
 
 
 def _prepare(

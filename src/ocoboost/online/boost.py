@@ -21,6 +21,7 @@ from ocoboost.learners.trees import DEFAULT_SIZE, MAX_SIZE, NativeTrees
 from ocoboost.online.accounting import Accountable
 from ocoboost.online.booster import GAMMA, LearnerBooster
 from ocoboost.online.insight import Insightful
+from ocoboost.online.issuing import Issuing
 from ocoboost.online.members import Choice, Choices, choose
 from ocoboost.online.mixture import standing
 from ocoboost.online.mixture.ages import AGES, N_SLOTS, Ages, slots_for
@@ -32,7 +33,7 @@ from ocoboost.online.mixture.keyed import Keyed
 from ocoboost.online.mixture.neighbours import WINDOWS, Neighbours
 from ocoboost.online.mixture.sets import PredictionSets
 from ocoboost.online.mixture.suspects import N_SUSPECTS, Suspects
-from ocoboost.online.saying import Saying, check_coverages
+from ocoboost.online.saying import check_coverages
 from ocoboost.randomness import member_seed
 from ocoboost.stream.state import SHARE_OF_LEARNERS, SHARE_OF_LEDGER, State, left_for_members
 from ocoboost.stream.told import n_threads
@@ -44,7 +45,7 @@ MOST_SUSPECTS = 100_000
 FIRST_SLOT = 1000  # numbers the seeds of the members of every age, after any number of others
 
 
-class OnlineBoostClassifier(Saying, LearnerBooster, Accountable, Insightful):
+class OnlineBoostClassifier(Issuing, LearnerBooster, Accountable, Insightful):
     """Boosting on a stream with nothing to tune: many members side by side, mixed by how well they do.
 
     The members are boosters of Algorithm 1 (Raman & Tewari, 2022) with several learners and gammas, one learner that is

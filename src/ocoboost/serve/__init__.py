@@ -2,9 +2,11 @@
 
     limits.py       how much of everything a service takes
     reading.py      JSON of a request into rows and labels, checked
+    entries.py      rows, labels and what becomes of them, as the database keeps them
     database.py     SQLite: rows that wait for their labels, and the log of labels
     committing.py   one thread writes, and commits what many requests wait for at once
     served.py       a model with its position in the log and its scores, in one file
+    plays.py        the same for a model that plays labels, and learns from right and wrong
     suspects.py     labels that look wrong
     keeper.py       one thread owns all models: it answers, and between answers learns the log in blocks
     folder.py       what is in the folder of a service, and who may use it

@@ -17,12 +17,13 @@ from typing import Any, TypeAlias
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ocoboost.errors import InvalidInputError
 from ocoboost.serve import openapi, reading
-from ocoboost.serve.database import ACCEPTED, CONTRADICTION, DUPLICATE, UNKNOWN, Outcome
+from ocoboost.serve.entries import ACCEPTED, CONTRADICTION, DUPLICATE, UNKNOWN, Outcome
 from ocoboost.serve.measuring import exposition
 from ocoboost.serve.page import page, page_headers
 from ocoboost.serve.reading import RequestError
@@ -33,7 +34,18 @@ logger = logging.getLogger("ocoboost.serve")
 
 Handler: TypeAlias = Callable[["Front", Request], Awaitable[Response]]
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 STATUSES = {ACCEPTED: 200, DUPLICATE: 200, CONTRADICTION: 409, UNKNOWN: 404}
+
+
+class JSON(Response):
+    """An answer in JSON."""
+
+    media_type = "application/json"
+    charset = ""
+
+    def render(self, content: Any) -> bytes:
+        return _ENCODER.encode(content).encode()
 
 
 class Front:
@@ -99,38 +111,41 @@ class Front:
         self.slow_down(client, len(question.rows))
         answers = await self.service.predict(question)
         self.service.measures.answered("predict", len(answers), time.perf_counter() - began)
-        return JSONResponse({"predictions": answers} if question.is_batch else answers[0], headers=HEADERS)
+        return JSON({"predictions": answers} if question.is_batch else answers[0], headers=HEADERS)
 
     async def learn(self, request: Request) -> Response:
         began = time.perf_counter()
         client = self.admit(request, LEARN)
         labels, is_batch = reading.told(await self.body(request), self.service.limits, self.service.keeper.known)
         self.slow_down(client, len(labels))
-        outcomes = await self.service.learn(labels)
-        self.service.measures.answered("learn", len(labels), time.perf_counter() - began)
-        if is_batch:
-            return JSONResponse({"results": [_outcome(one) for one in outcomes]}, headers=HEADERS)
-        return JSONResponse(_outcome(outcomes[0]), STATUSES[outcomes[0].status], headers=HEADERS)
+        return self._outcomes(await self.service.learn(labels), is_batch, began)
 
     async def feedback(self, request: Request) -> Response:
-        self.admit(request, LEARN)
-        reading.feedback(await self.body(request), self.service.limits)
-        why = "the model that answers learns from labels, not from right and wrong; send the label to /learn."
-        raise RequestError(409, why)
+        began = time.perf_counter()
+        client = self.admit(request, LEARN)
+        judged, is_batch = reading.feedback(await self.body(request), self.service.limits)
+        self.slow_down(client, len(judged))
+        return self._outcomes(await self.service.feedback(judged), is_batch, began)
+
+    def _outcomes(self, outcomes: list[Outcome], is_batch: bool, began: float) -> Response:
+        self.service.measures.answered("learn", len(outcomes), time.perf_counter() - began)
+        if is_batch:
+            return JSON({"results": [_outcome(one) for one in outcomes]}, headers=HEADERS)
+        return JSON(_outcome(outcomes[0]), STATUSES[outcomes[0].status], headers=HEADERS)
 
     async def promote(self, request: Request) -> Response:
         self.admit(request, ADMIN)
         name = reading.name_of(await self.body(request), "model", self.service.limits)
         await self.service.promote(name)
-        return JSONResponse({"champion": name}, headers=HEADERS)
+        return JSON({"champion": name}, headers=HEADERS)
 
     async def model(self, request: Request) -> Response:
         self.admit(request, None)
-        return JSONResponse(self.service.status(), headers=HEADERS)
+        return JSON(self.service.status(), headers=HEADERS)
 
     async def suspects(self, request: Request) -> Response:
         self.admit(request, LEARN)
-        return JSONResponse({"suspects": self.service.keeper.status["suspects"]}, headers=HEADERS)
+        return JSON({"suspects": self.service.keeper.status["suspects"]}, headers=HEADERS)
 
     async def metrics(self, request: Request) -> Response:
         self.admit(request, None)
@@ -140,7 +155,7 @@ class Front:
 
     async def health(self, request: Request) -> Response:
         is_well, said = self.service.health()
-        return JSONResponse(said, 200 if is_well else 503, headers=HEADERS)
+        return JSON(said, 200 if is_well else 503, headers=HEADERS)
 
     async def events(self, request: Request) -> Response:
         self.admit(request, None)
@@ -158,7 +173,7 @@ class Front:
         return StreamingResponse(stream(), media_type="text/event-stream", headers=HEADERS)
 
     async def schema(self, request: Request) -> Response:
-        return JSONResponse(openapi.SCHEMA, headers=HEADERS)
+        return JSON(openapi.SCHEMA, headers=HEADERS)
 
     async def index(self, request: Request) -> Response:
         return Response(page(), media_type="text/html; charset=utf-8", headers={**HEADERS, **page_headers()})
@@ -179,8 +194,12 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
 )
 
 
-def make_app(service: Service, tokens: Tokens | None = None, hosts: frozenset[str] | None = None) -> Starlette:
-    """The service as an ASGI application, which starts it, if that was not done before, and stops it."""
+def make_app(service: Service, tokens: Tokens | None = None, hosts: frozenset[str] | None = None) -> ASGIApp:
+    """The service as an ASGI application, which starts it, if that was not done before, and stops it.
+
+    Requests for what there is take a short way: the layers of the framework cost more than a prediction's JSON. It has
+    the rest: the start and the end, HEAD, and what there is not.
+    """
     front = Front(service, tokens or Tokens(), hosts)
 
     @asynccontextmanager
@@ -192,8 +211,19 @@ def make_app(service: Service, tokens: Tokens | None = None, hosts: frozenset[st
         finally:
             await service.stop()
 
-    routes = [Route(path, _endpoint(front, path, handler), methods=[method]) for method, path, handler in ROUTES]
-    return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _refused})
+    endpoints = {(method, path): _endpoint(front, path, handler) for method, path, handler in ROUTES}
+    routes = [Route(path, endpoint, methods=[method]) for (method, path), endpoint in endpoints.items()]
+    rest = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _refused})
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        endpoint = endpoints.get((scope["method"], scope["path"])) if scope["type"] == "http" else None
+        if endpoint is None:
+            await rest(scope, receive, send)
+        else:
+            response = await endpoint(Request(scope, receive))
+            await response(scope, receive, send)
+
+    return app
 
 
 def _endpoint(front: Front, path: str, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
@@ -224,7 +254,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
 
 def _error(status: int, message: str) -> Response:
     more = {"WWW-Authenticate": "Bearer"} if status == 401 else {"Retry-After": "1"} if status in (429, 503) else {}
-    return JSONResponse({"error": message}, status, headers={**HEADERS, **more})
+    return JSON({"error": message}, status, headers={**HEADERS, **more})
 
 
 async def _refused(request: Request, error: Exception) -> Response:

@@ -13,14 +13,14 @@ import sqlite3
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from ocoboost.data.labels import Label
 from ocoboost.errors import ModelFileError
+from ocoboost.serve.entries import ACCEPTED, CONTRADICTION, DUPLICATE, UNKNOWN, Entry, Outcome, Prediction
 from ocoboost.serve.limits import Limits
-from ocoboost.serve.reading import Features, Told
+from ocoboost.serve.reading import Judged, Told
 
-VERSION = 1
+VERSION = 2
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -32,19 +32,21 @@ CREATE TABLE IF NOT EXISTS pending (
     model TEXT NOT NULL,           -- that made the prediction
     model_rows INTEGER NOT NULL,   -- the number in the log up to which it had learned
     answer TEXT NOT NULL,          -- JSON: the label that was predicted
-    probabilities TEXT NOT NULL    -- JSON
+    probabilities TEXT NOT NULL,   -- JSON
+    issued BLOB                    -- what the model wants back with the label
 );
 CREATE TABLE IF NOT EXISTS log (
     number INTEGER PRIMARY KEY,    -- without gaps, in the order in which labels arrived
     id TEXT NOT NULL UNIQUE,
     at REAL NOT NULL,
     features TEXT NOT NULL,
-    label TEXT NOT NULL,           -- JSON
-    predicted_at REAL,             -- these four are NULL for a row that was never predicted
+    label TEXT NOT NULL,           -- JSON, null if nothing is known but that the answer was wrong
+    predicted_at REAL,             -- these are NULL for a row that was never predicted
     model TEXT,
     model_rows INTEGER,
     answer TEXT,
-    probabilities TEXT
+    probabilities TEXT,
+    issued BLOB
 );
 CREATE TABLE IF NOT EXISTS promotions (number INTEGER PRIMARY KEY, at REAL NOT NULL, model TEXT NOT NULL);
 """
@@ -60,40 +62,10 @@ COUNTERS = (
     "expired_by_age",
     "expired_by_number",
 )
-ACCEPTED, DUPLICATE, CONTRADICTION, UNKNOWN = "accepted", "duplicate", "contradiction", "unknown"
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 OTHER_THREAD: Any = {"check_same_thread": False}  # one thread opens a connection, and another uses it
+NOTHING = "null"  # in place of a label, as JSON
 AT_ONCE = 1000  # rows that are removed in one transaction: nobody waits for more
-
-
-class Prediction(NamedTuple):
-    """What was said to a row."""
-
-    id: str
-    features: Features
-    model: str
-    model_rows: int
-    label: Label | None
-    probabilities: dict[str, float]
-    is_kept: bool = False
-    is_repeated: bool = False  # and this is what was said the first time
-
-
-class Entry(NamedTuple):
-    """A row of the log."""
-
-    number: int
-    id: str
-    features: Features
-    label: Label
-
-
-class Outcome(NamedTuple):
-    """What became of a label."""
-
-    id: str
-    status: str
-    number: int | None = None  # in the log
-    error: str = ""  # why it is not learned
 
 
 def fresh_id() -> str:
@@ -103,7 +75,7 @@ def fresh_id() -> str:
 
 def as_text(value: Any) -> str:
     """JSON for the database."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 class Database:
@@ -199,29 +171,29 @@ class Database:
         before = self._predicted(prediction.id)
         if before is None:
             return None
-        features, model, rows, answer, probabilities = before
+        features, model, rows, answer, probabilities, issued = before
         is_another = features != as_text(prediction.features)
         if is_another or model is None:
             detail = "has another row" if is_another else "was learned without a prediction"
             return Outcome(
                 prediction.id, CONTRADICTION, None, f"the id {prediction.id!r} {detail}; give every row its own."
             )
-        said = (model, rows, json.loads(answer), json.loads(probabilities))
+        said = (model, rows, json.loads(answer), json.loads(probabilities), issued)
         return Prediction(prediction.id, prediction.features, *said, is_kept=True, is_repeated=True)
 
     def _keep(self, prediction: Prediction, features: str, now: float) -> Prediction:
         self._last_pending += 1
         answer, probabilities = as_text(prediction.label), as_text(prediction.probabilities)
-        said = (prediction.model, prediction.model_rows, answer, probabilities)
+        said = (prediction.model, prediction.model_rows, answer, probabilities, prediction.issued)
         row = (self._last_pending, prediction.id, now, features, *said)
-        self.connection.execute("INSERT INTO pending VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        self.connection.execute("INSERT INTO pending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         self.n_pending += 1
         self.counters["predictions_kept"] += 1
         return prediction._replace(is_kept=True)
 
     def _predicted(self, name: str) -> Any:
         for table in ("pending", "log"):
-            what = f"SELECT features, model, model_rows, answer, probabilities FROM {table} WHERE id = ?"
+            what = f"SELECT features, model, model_rows, answer, probabilities, issued FROM {table} WHERE id = ?"
             if (row := self.connection.execute(what, (name,)).fetchone()) is not None:
                 return row
         return None
@@ -264,20 +236,46 @@ class Database:
                 self.counters["labels_unknown"] += 1
                 detail = "nothing was predicted under this id, or it has expired; send the features with the label."
                 return Outcome(name, UNKNOWN, None, detail)
-            return self._append(name, now, features, label, (None, None, None, None, None))
-        pending_number, _, at, row, model, rows, answer, probabilities = waiting
+            return self._append(name, now, features, label, (None,) * 6)
+        _, _, _, row, *_ = waiting
         if features not in (None, row):
             return self._contradiction(name, None, "was predicted with another row")
+        return self._settle(waiting, label, now)
+
+    def feedback(self, told: Sequence[Judged], now: float) -> list[Outcome]:
+        """Put into the log whether answers were right, each with its row; what is there already stays as it is."""
+        return [self._feedback(judged, now) for judged in told]
+
+    def _feedback(self, judged: Judged, now: float) -> Outcome:
+        name, run = judged.id, self.connection.execute
+        logged = run("SELECT number, label FROM log WHERE id = ?", (name,)).fetchone()
+        if logged is not None:
+            number, label = logged
+            if (label != NOTHING) == judged.is_right:
+                self.counters["labels_duplicate"] += 1
+                return Outcome(name, DUPLICATE, number)
+            return self._contradiction(name, number, f"was {'wrong' if judged.is_right else 'right'} before")
+        waiting = run("SELECT * FROM pending WHERE id = ?", (name,)).fetchone()
+        if waiting is None:
+            self.counters["labels_unknown"] += 1
+            return Outcome(name, UNKNOWN, None, "nothing was predicted under this id, or it has expired.")
+        answer = waiting[6]
+        return self._settle(waiting, answer if judged.is_right else NOTHING, now)
+
+    def _settle(self, waiting: Sequence[Any], label: str, now: float) -> Outcome:
+        """Move a row that waits into the log."""
+        pending_number, name, at, row, model, rows, answer, probabilities, issued = waiting
+        run = self.connection.execute
         run("DELETE FROM pending WHERE number = ?", (pending_number,))
         self.n_pending -= 1
         self.counters["labels_of_predictions"] += 1
         self.counters["labels_right"] += answer == label
-        return self._append(name, now, row, label, (at, model, rows, answer, probabilities))
+        return self._append(name, now, row, label, (at, model, rows, answer, probabilities, issued))
 
     def _append(self, name: str, now: float, features: str, label: str, said: tuple[Any, ...]) -> Outcome:
         number = self.last_number + 1
         row = (number, name, now, features, label, *said)
-        self.connection.execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        self.connection.execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         self.counters["labels_accepted"] = number
         return Outcome(name, ACCEPTED, number)
 
@@ -314,13 +312,14 @@ class Reader:
 
     def after(self, number: int, most: int) -> list[Entry]:
         """The rows after a number, in order."""
-        what = "SELECT number, id, features, label FROM log WHERE number > ? ORDER BY number LIMIT ?"
+        what = "SELECT number, id, features, label, answer, issued FROM log WHERE number > ? ORDER BY number LIMIT ?"
         return list(self._entries(self.connection.execute(what, (number, most))))
 
     @staticmethod
-    def _entries(rows: Iterable[tuple[int, str, str, str]]) -> Iterable[Entry]:
-        for number, name, features, label in rows:
-            yield Entry(number, name, json.loads(features), json.loads(label))
+    def _entries(rows: Iterable[tuple[int, str, str, str, str | None, bytes | None]]) -> Iterable[Entry]:
+        for number, name, features, label, answer, issued in rows:
+            said = None if answer is None else json.loads(answer)
+            yield Entry(number, name, json.loads(features), json.loads(label), said, issued)
 
     def first_number(self) -> int | None:
         """The lowest number that the log still has."""

@@ -13,8 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ocoboost.errors import ModelFileError
+from ocoboost.online.bandit import OnlineBanditBoostClassifier
+from ocoboost.saving.model import read_model
 from ocoboost.serve.database import Database, Reader
 from ocoboost.serve.limits import Limits
+from ocoboost.serve.plays import Playing
 from ocoboost.serve.served import Served
 from ocoboost.stream.protocol import StreamClassifier
 
@@ -62,7 +65,11 @@ class Folder:
             raise ModelFileError(f"{name!r} cannot name a model; use up to 40 letters, digits, - and _.")
         if self.file(name).exists():
             raise ModelFileError(f"{self.path}: there is a model {name!r} already; choose another name.")
-        served = Served(name, model, database.identity)
+        served = kind_of(model)(name, model, database.identity)
+        for other in self._files()[:1]:
+            if read_served(other, None).takes_feedback != served.takes_feedback:
+                why = "one learns from labels, and the other from right and wrong"
+                raise ModelFileError(f"{self.path}: {name!r} cannot stand beside {other.stem!r}: {why}.")
         if model.n_rows_:
             served.position = database.last_number
         else:
@@ -77,13 +84,16 @@ class Folder:
             database.promote(name, 0.0)
             database.commit()
 
+    def _files(self) -> list[Path]:
+        return sorted(self.models.glob("[!.]*.oco"))
+
     def open(self, limits: Limits) -> Database:
         """The log; an empty one if there is none yet."""
         return Database(self.log, limits)
 
     def read(self, database: Database, n_jobs: int | None = None) -> dict[str, Served]:
         """All models, by name, and each as far as its file says."""
-        found = {path.stem: Served.read(path, n_jobs) for path in sorted(self.models.glob("[!.]*.oco"))}
+        found = {path.stem: read_served(path, n_jobs) for path in self._files()}
         if not found:
             raise ModelFileError(f"{self.path}: there is no model in it; begin with --new or --from.")
         reader = Reader(self.log)
@@ -101,3 +111,14 @@ class Folder:
         if database.champion() not in found:
             raise ModelFileError(f"{self.path}: the model {database.champion()!r}, which answers, is missing.")
         return found
+
+
+def kind_of(model: StreamClassifier) -> type[Served]:
+    """How a model is served: it learns from labels, or from right and wrong."""
+    return Playing if isinstance(model, OnlineBanditBoostClassifier) else Served
+
+
+def read_served(path: Path, n_jobs: int | None) -> Served:
+    """The model of a service in a file."""
+    model, notes = read_model(path, n_jobs)
+    return kind_of(model).restored(path, model, notes)

@@ -24,7 +24,7 @@ from ocoboost.serve.reading import Asked, Features, Known, RequestError
 from ocoboost.serve.served import Served, part_of
 from ocoboost.stream.state import Answered
 
-BLOCK_SECONDS = 0.04
+BLOCK_SECONDS = 0.05
 MOST_ROWS = 256  # in a block
 ENOUGH = 64  # rows that are learned at once
 LINGER = 0.2  # seconds that fewer wait for more
@@ -41,6 +41,7 @@ class Said(NamedTuple):
     model: str
     position: int
     answered: Answered
+    issued: list[bytes | None]  # what it wants back with each label
 
 
 class _Waiting(NamedTuple):
@@ -162,7 +163,13 @@ class Keeper(threading.Thread):
             self.n_rows_waiting -= n_rows
             served = self.models[self.champion]
         if together:
-            self._loop.call_soon_threadsafe(_resolve, self._said(served, together))
+            try:
+                said = self._said(served, together)
+            except BaseException:  # this thread ends, and nobody must wait for it
+                with self._wake:
+                    self._waiting.extendleft(reversed(together))
+                raise
+            self._loop.call_soon_threadsafe(_resolve, said)
 
     def _refuse_the_rest(self) -> None:
         """Nobody will answer those who still wait."""
@@ -174,7 +181,7 @@ class Keeper(threading.Thread):
 
     def _said(self, served: Served, together: list[_Waiting]) -> list[tuple[asyncio.Future[Said], Any]]:
         try:
-            answered = served.answer([row for waiting in together for row in waiting.rows])
+            answered, issued = served.answer([row for waiting in together for row in waiting.rows])
         except InvalidInputError as error:
             if len(together) == 1:
                 return [(together[0].future, RequestError(422, str(error)))]
@@ -183,7 +190,7 @@ class Keeper(threading.Thread):
         for waiting in together:
             last = first + len(waiting.rows)
             part = part_of(answered, first, last)
-            results.append((waiting.future, Said(served.name, served.position, part)))
+            results.append((waiting.future, Said(served.name, served.position, part, issued[first:last])))
             first = last
         return results
 

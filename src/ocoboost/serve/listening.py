@@ -36,6 +36,7 @@ def make_server(service: Service, tokens: Tokens, host: str, port: int) -> uvico
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # clients are told apart by their tokens
         limit_concurrency=CONNECTIONS,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=5,

@@ -118,6 +118,7 @@ _ONE_OR_MANY = {
         ]
     },
 }
+_JUDGED = _object({"id": _ID, "right": {"type": "boolean"}}, "id", "right")
 _PREDICTIONS = {
     "anyOf": [
         _PREDICTION,
@@ -152,10 +153,10 @@ SCHEMA: dict[str, Any] = {
             _answers(_RESULTS, _404=_OUTCOME_OR_ERROR, _409=_OUTCOME_OR_ERROR),
         ),
         "/feedback": _post(
-            "Say whether a prediction was right, if the model learns from that",
-            _object({"id": _ID, "right": {"type": "boolean"}}, "id", "right"),
+            "Say whether a prediction was right, if the models learn from that rather than from labels",
+            {"oneOf": [_JUDGED, _object({"rows": _rows(_JUDGED)}, "rows")]},
             {"id": "order 66", "right": True},
-            _answers(_ANY),
+            _answers(_RESULTS, _404=_OUTCOME_OR_ERROR, _409=_OUTCOME_OR_ERROR),
         ),
         "/promote": _post(
             "Let another model of the service answer",

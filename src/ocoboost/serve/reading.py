@@ -52,6 +52,13 @@ class Told(NamedTuple):
     features: Features | None
 
 
+class Judged(NamedTuple):
+    """Whether what was said to a row was right."""
+
+    id: str
+    is_right: bool
+
+
 class Known(NamedTuple):
     """What the model that answers knows of columns and labels."""
 
@@ -66,7 +73,7 @@ def parsed(body: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise RequestError(400, f"the body is not UTF-8 (byte {error.start}); send JSON in UTF-8.") from None
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return _DECODER.decode(text)
     except RecursionError:
         raise RequestError(400, "the body is nested too deeply; a row is an object of numbers and text.") from None
     except ValueError as error:
@@ -99,12 +106,10 @@ def name_of(body: Any, key: str, limits: Limits) -> str:
     return _text(content[key], key, limits.id_text)
 
 
-def feedback(body: Any, limits: Limits) -> tuple[str, bool]:
-    """An id, and whether what was said to it was right."""
-    content = _object(body, {"id", "right"}, "the body")
-    if not isinstance(content.get("right"), bool):
-        raise _bad("right", "must be true or false", content.get("right"))
-    return _text(content.get("id"), "id", limits.id_text), content["right"]
+def feedback(body: Any, limits: Limits) -> tuple[list[Judged], bool]:
+    """A request to learn what was right, and whether it is a batch."""
+    content = _object(body, {"id", "right", "rows"}, "the body")
+    return _rows(content, set(), limits, lambda row, where: _judged(row, where, limits)), "rows" in content
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------
@@ -145,6 +150,13 @@ def _told(row: Any, where: str, limits: Limits, known: Known) -> Told:
     if features is not None:
         features = _features(features, f"{where}features", limits, known)
     return Told(name, _label(content.get("label"), f"{where}label", limits, known), features)
+
+
+def _judged(row: Any, where: str, limits: Limits) -> Judged:
+    content = _object(row, {"id", "right"}, where.rstrip(".") or "the body")
+    if not isinstance(content.get("right"), bool):
+        raise _bad(f"{where}right", "must be true or false", content.get("right"))
+    return Judged(_text(content.get("id"), f"{where}id", limits.id_text), content["right"])
 
 
 def _id(content: dict[str, Any], where: str, limits: Limits) -> str | None:
@@ -240,6 +252,9 @@ def _kind(found: Any) -> str:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a JSON number; leave the value out, or write null")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def _shortened(error: Exception) -> str:

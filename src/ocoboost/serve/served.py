@@ -1,17 +1,19 @@
 """A model of a service, with its position in the log and its scores; all of it is in one model file.
 
-Scores are prequential: every row of the log is predicted just before it is learned, by every model alike. They depend
-on the log alone, as the model does, and are the same after a crash.
+Scores are prequential: every row of the log is predicted just before it is learned, by every model alike. A mixture is
+held to what it answered, if it was the one that did: that is in the log, and comes back with the label. So scores
+depend on the log alone, as the model does, and are the same after a crash.
 """
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,10 +21,11 @@ from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.data.labels import Label
 from ocoboost.errors import InvalidInputError, ModelFileError
 from ocoboost.online.boost import OnlineBoostClassifier
+from ocoboost.online.issuing import Issuing
 from ocoboost.run.scores import Scores, whole
 from ocoboost.saving.model import read_model, write_model
-from ocoboost.serve.database import Entry
-from ocoboost.serve.reading import Known
+from ocoboost.serve.entries import Entry
+from ocoboost.serve.reading import Features, Known
 from ocoboost.serve.suspects import Suspect, Suspects
 from ocoboost.spelling import as_json, spelled
 from ocoboost.stream.protocol import StreamClassifier
@@ -30,7 +33,7 @@ from ocoboost.stream.state import Answered
 
 RECENT = 1000  # rows of which the recent accuracy is
 N_BEFORE_ARRAYS = Answered._fields.index("distributions")  # fields that are no arrays, of which there may be more
-FEW = 4  # rows that are answered one by one
+FEW = 16  # rows that are answered one by one
 FEW_OF_A_LABEL = 10  # rows; before that a label is rare rather than wrong
 MOST_LABELS = 30  # in a confusion matrix that is shown
 
@@ -52,6 +55,10 @@ class Served:
     saved_position: int = 0
     last_refusal: str = ""
     seconds_per_row: float = 1e-3
+    maker: str = field(default_factory=lambda: secrets.token_hex(8))  # by which it recognises what it has said
+    n_asked: int = 0  # predictions so far, of all models
+
+    takes_feedback: ClassVar[bool] = False  # right and wrong, rather than labels
 
     # -- learning and answering ----------------------------------------------------------------------------------------
 
@@ -60,28 +67,49 @@ class Served:
         rows, labels = [entry.features for entry in entries], [entry.label for entry in entries]
         began = time.thread_time()  # not the clock: on a busy machine, short blocks would make it busier
         try:
-            blocks = list(self.model.prequential(rows, labels))
+            blocks = self._learned(rows, labels, entries)
         except InvalidInputError as error:
             if len(entries) > 1:
                 for entry in entries:
                     self.learn([entry])
             else:
-                self.n_refused += 1
-                self.last_refusal = str(error)
-                self.position = entries[0].number
+                self.refuse(entries[0], str(error))
             return
         self.seconds_per_row += ((time.thread_time() - began) / len(entries) - self.seconds_per_row) / 8
         self._score(blocks, labels, entries)
         self.position = entries[-1].number
 
-    def answer(self, rows: Sequence[Any]) -> Answered:
-        """What it says to rows; a few are faster one by one, to the same bits."""
+    def refuse(self, entry: Entry, why: str) -> None:
+        """Leave a row out."""
+        self.n_refused += 1
+        self.last_refusal = why
+        self.position = entry.number
+
+    def _learned(self, rows: list[Features], labels: list[Any], entries: Sequence[Entry]) -> list[Answered]:
+        """Learn rows; returns what counts as said to them: if this model has answered them, what it said then."""
+        if isinstance(self.model, Issuing):
+            return self.model.learn_issued(rows, labels, [self._own(entry.issued) for entry in entries])
+        return list(self.model.prequential(rows, labels))
+
+    def _own(self, issued: bytes | None) -> bytes | None:
+        """What it has said itself, without its name."""
+        own = bytes.fromhex(self.maker)
+        return issued[len(own) :] if issued is not None and issued.startswith(own) else None
+
+    def answer(self, rows: Sequence[Any]) -> tuple[Answered, list[bytes | None]]:
+        """What it says to rows, and what it wants back with their labels; a few are faster one by one, alike."""
+        model = self.model
+        if not isinstance(model, Issuing):
+            if len(rows) > FEW:
+                return model.answer_many(rows), [None] * len(rows)
+            return joined([model.answer_one(row) for row in rows]), [None] * len(rows)
         if len(rows) > FEW:
-            return self.model.answer_many(rows)
-        single = [self.model.answer_one(row) for row in rows]
-        labels = [one.labels[0] for one in single]
-        arrays = (np.concatenate(parts) for parts in zip(*(one[N_BEFORE_ARRAYS:] for one in single), strict=True))
-        return Answered(0, single[0].classes, labels, *arrays)
+            answered, issued = model.answer_issued(rows)
+        else:
+            single = [model.answer_issued_one(row) for row in rows]
+            answered, issued = joined([said for said, _ in single]), [data for _, (data,) in single]
+        own = bytes.fromhex(self.maker)
+        return answered, [None if data is None else own + data for data in issued]
 
     def _score(self, blocks: list[Answered], labels: list[Label], entries: Sequence[Entry]) -> None:
         places = {label: place for place, label in enumerate(self.model.classes_)}
@@ -103,7 +131,7 @@ class Served:
         for place in np.flatnonzero((truth != said) & (said >= 0)).tolist():
             n_seen = n_before[truth[place]] + np.sum(truth[:place] == truth[place])
             if n_seen >= FEW_OF_A_LABEL:
-                number, name, _, given = entries[place]
+                number, name, _, given, *_ = entries[place]
                 sure, chance = float(answered.probabilities[place].max()), float(chances[place])
                 self.suspects.add(Suspect(number, name, given, answered.labels[place], sure, chance))
 
@@ -125,6 +153,7 @@ class Served:
             "began": self.began,
             "saved": self.saved_position,
             "rows": self.model.n_rows_,
+            "memory_bytes": self.model.memory_usage_,
             "refused": self.n_refused,
             "last_refusal": self.last_refusal,
             "broken": self.broken,
@@ -146,7 +175,6 @@ class Served:
             "name": self.name,
             "description": " ".join(repr(model).split()),
             **self.standing(),
-            "memory_bytes": model.memory_usage_,
             "columns": len(model.columns_),
             "labels": [as_json(label, name) for label, name in zip(labels, names, strict=True)],
             "curve": {"window": curve.window, "points": [share for _, share in curve.points()]},
@@ -176,6 +204,7 @@ class Served:
         """What goes into the file beside the model; made between two blocks."""
         return {
             "service": self.identity,
+            "maker": self.maker,
             "position": self.position,
             "began": self.began,
             "n_refused": self.n_refused,
@@ -192,9 +221,14 @@ class Served:
     @classmethod
     def read(cls, path: Path, n_jobs: int | None) -> Served:
         """The model of a service in a file."""
-        model, notes = read_model(path, n_jobs)
+        return cls.restored(path, *read_model(path, n_jobs))
+
+    @classmethod
+    def restored(cls, path: Path, model: StreamClassifier, notes: Any) -> Served:
+        """The model of a service, from what is in its file."""
         try:
             served = cls(path.stem, model, str(notes["service"]), whole(notes["position"]), whole(notes["began"]))
+            served.maker = bytes.fromhex(notes["maker"]).hex()
             served.n_refused = whole(notes["n_refused"])
             served.scores = Scores.from_notes(notes["scores"])
             served.suspects = Suspects.from_notes(notes["suspects"])
@@ -203,6 +237,13 @@ class Served:
             raise ModelFileError(f"{path}: not the model of a service ({error!r}); --from begins with it.") from error
         served.saved_position = served.position
         return served
+
+
+def joined(single: list[Answered]) -> Answered:
+    """Answers to one row each, as answers to all of them."""
+    labels = [one.labels[0] for one in single]
+    arrays = (np.concatenate(parts) for parts in zip(*(one[N_BEFORE_ARRAYS:] for one in single), strict=True))
+    return Answered(0, single[0].classes, labels, *arrays)
 
 
 def part_of(answered: Answered, first: int, last: int) -> Answered:

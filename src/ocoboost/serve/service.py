@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ocoboost.serve.committing import Committer, DiskError
-from ocoboost.serve.database import Outcome, Prediction, Reader, fresh_id
+from ocoboost.serve.database import Database, Reader, fresh_id
+from ocoboost.serve.entries import Outcome, Prediction
 from ocoboost.serve.folder import Folder
 from ocoboost.serve.keeper import Keeper, Said
 from ocoboost.serve.limits import Limits
 from ocoboost.serve.measuring import Measures
-from ocoboost.serve.reading import Asked, Question, RequestError, Told
+from ocoboost.serve.reading import Asked, Judged, Question, RequestError, Told
 from ocoboost.serve.served import Served
 from ocoboost.spelling import spelled
 
@@ -50,6 +51,8 @@ class Service:
             models = self.folder.read(database, self.n_jobs)
             champion = database.champion()
             assert champion is not None  # the folder has checked it
+            for served in models.values():
+                served.n_asked = database.counters["predictions_kept"]
             self.keeper = Keeper(
                 models,
                 champion,
@@ -112,11 +115,28 @@ class Service:
                 predictions = [_checked(one) for one in kept]
         return [_described(prediction, question.coverage) for prediction in predictions]
 
+    @property
+    def takes_feedback(self) -> bool:
+        """Whether the models learn from right and wrong, rather than from labels."""
+        return self.keeper.models[self.keeper.champion].takes_feedback
+
     async def learn(self, labels: list[Told]) -> list[Outcome]:
         """Put labels into the log; they are on disk when this returns."""
+        if self.takes_feedback:
+            raise RequestError(409, "the models learn from right and wrong, not from labels; send it to /feedback.")
         now = time.time()
+        return await self._kept(lambda database: database.label(labels, now))
+
+    async def feedback(self, judged: list[Judged]) -> list[Outcome]:
+        """Put into the log which answers were right; it is on disk when this returns."""
+        if not self.takes_feedback:
+            raise RequestError(409, "the models learn from labels, not from right and wrong; send the label to /learn.")
+        now = time.time()
+        return await self._kept(lambda database: database.feedback(judged, now))
+
+    async def _kept(self, operation: Callable[[Database], list[Outcome]]) -> list[Outcome]:
         try:
-            outcomes: list[Outcome] = await self.committer.submit(lambda database: database.label(labels, now))
+            outcomes: list[Outcome] = await self.committer.submit(operation)
         except DiskError as error:
             why = f"the labels were not kept, because nothing can be written ({error})"
             fix = f"free space on the disk of {self.folder.path} and send them again"
@@ -145,6 +165,7 @@ class Service:
         return {
             **status,
             "n_suspects": len(suspects),
+            "takes_feedback": self.takes_feedback,
             "log": database.last_number,
             "pending": database.n_pending,
             "counters": dict(database.counters),
@@ -185,8 +206,11 @@ def _predictions(rows: list[Asked], said: Said) -> list[Prediction]:
             said.position,
             label,
             dict(zip(names, probabilities, strict=True)),
+            issued,
         )
-        for row, label, probabilities in zip(rows, answered.labels, answered.probabilities.tolist(), strict=True)
+        for row, label, probabilities, issued in zip(
+            rows, answered.labels, answered.probabilities.tolist(), said.issued, strict=True
+        )
     ]
 
 

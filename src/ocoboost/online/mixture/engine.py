@@ -86,6 +86,11 @@ class Mixture:
         self._single: Single | None = None  # with the seats' lock
         self._placed_at = -1
 
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """The number of members, of those that live as long as the stream, and of the levels of prediction sets."""
+        return self.plan.gammas.size, len(self.members) + 1, len(self.prediction_sets.coverages)
+
     # -- what the members answer -----------------------------------------------------------------------------------
 
     def _empty_answers(self, n_rows: int, n_classes: int) -> tuple[FloatArray, IntArray]:
@@ -187,6 +192,7 @@ class Mixture:
             said: FloatArray = np.empty((3, n_classes))
             self.seats.poll(codes, n_classes, n_learned, self._places, single.answers)
             ask_single(single.book, codes, n_learned, self.last_label, said)
+            self.keyed.heard(single.answers[:, None], single.awake, {})
         finally:
             self.seats.lock.release()
         thresholds = self.prediction_sets.sets.thresholds[None, :].copy()
@@ -249,7 +255,7 @@ class Mixture:
     def _blended(
         self, answers: FloatArray, awake: IntArray, labels: IntArray, weights: FloatArray, scratch: blend.Scratch
     ) -> Answers:
-        settled = self.keyed.settled(self.n_rows, labels.size)
+        settled = self.keyed.settled(self.n_rows, answers.shape[1])
         self.keyed.heard(answers, awake, settled)
         shape = answers.shape[1:]
         votes, shares, probabilities = np.empty(shape), np.empty(shape), np.empty(shape)
@@ -359,6 +365,5 @@ class Mixture:
             self.neighbours.restore(saved["neighbours"], schema, n_classes)
         self.suspects.restore(saved["suspects"], schema, n_classes, self.n_rows)
         self.prediction_sets.restore(saved["prediction_sets"], n_classes, self.keyed.ledger.most)
-        shape = self.plan.gammas.size, len(self.members) + 1, len(self.prediction_sets.coverages)
-        self.keyed.restore(saved["keyed"], shape, n_classes)
+        self.keyed.restore(saved["keyed"], self.shape, n_classes)
         self.class_weights.restore(saved["label_counts"], self.n_rows, n_classes)

@@ -7,8 +7,11 @@ sets, is learned from what they had said: their answers, the probabilities made 
 from __future__ import annotations
 
 import hashlib
+import struct
 from collections.abc import Hashable
 from typing import NamedTuple
+
+import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade.answers import Answers
@@ -17,6 +20,7 @@ from ocoboost.errors import InvalidInputError
 
 MARK_BYTES = 8
 PROBABILITIES = 2  # their row among what was said
+_HEAD = struct.Struct("<III")  # members, classes, levels
 
 
 class Issued(NamedTuple):
@@ -34,6 +38,25 @@ class Issued(NamedTuple):
             raise InvalidInputError(
                 f"x: another row was predicted under the key {key!r}; give the row as it was, or another key."
             )
+
+    @classmethod
+    def unpacked(cls, data: bytes, n_members: int, n_long: int, n_levels: int) -> Issued:
+        """What ``packed`` made bytes of; raises ``ValueError`` if such a mixture cannot have said it."""
+        if len(data) < _HEAD.size + n_members:
+            raise ValueError("too short for what was said to a row")
+        found, n_classes, levels = _HEAD.unpack_from(data)
+        awake = np.frombuffer(data, np.uint8, n_members, _HEAD.size).astype(np.int64)
+        n_numbers = (3 + int(awake.sum())) * n_classes + levels
+        if (found, levels) != (n_members, n_levels) or len(data) != _HEAD.size + n_members + 8 * n_numbers:
+            raise ValueError("of another model")
+        numbers = np.frombuffer(data, np.float64, n_numbers, _HEAD.size + n_members)
+        said, thresholds = numbers[: 3 * n_classes].reshape(3, n_classes), numbers[3 * n_classes :][:n_levels]
+        members: FloatArray = np.zeros((n_members, n_classes))
+        members[awake > 0] = numbers[3 * n_classes + n_levels :].reshape(-1, n_classes)
+        is_possible = bool(np.all((numbers >= 0.0) & (numbers <= 2.0)) and np.all(said[PROBABILITIES] > 0.0))
+        if not is_possible or np.any(awake > 1) or not np.all(awake[:n_long]):
+            raise ValueError("nobody can have said this to a row")
+        return cls(b"", members, awake, said, thresholds)
 
     def answers(self) -> Answers:
         """What was said, for one row."""
@@ -67,3 +90,28 @@ def mark_of(row: Row) -> bytes:
 def size_of(issued: Issued) -> int:
     """Bytes of an entry."""
     return MARK_BYTES + sum(array.nbytes for array in issued[1:])
+
+
+def packed(
+    members: FloatArray,
+    awake: IntArray,
+    distributions: FloatArray,
+    shares: FloatArray,
+    probabilities: FloatArray,
+    thresholds: FloatArray,
+) -> list[bytes | None]:
+    """What was said to each row of a block, as bytes; of the members, those that were awake."""
+    n_members, n_rows, n_classes = members.shape
+    head = _HEAD.pack(n_members, n_classes, thresholds.shape[1])
+    arrays = (distributions, shares, probabilities, thresholds)
+    return [
+        b"".join(
+            (
+                head,
+                awake[:, row].astype(np.uint8).tobytes(),
+                *(array[row].tobytes() for array in arrays),
+                members[awake[:, row] > 0, row].tobytes(),
+            )
+        )
+        for row in range(n_rows)
+    ]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray, checked_count, checked_like
 from ocoboost.cascade.answers import Answers
 from ocoboost.data.rows import Row
-from ocoboost.online.mixture.issued import MARK_BYTES, PROBABILITIES, Issued, mark_of, size_of
+from ocoboost.online.mixture.issued import MARK_BYTES, PROBABILITIES, Issued, mark_of, packed, size_of
 from ocoboost.stream.ledger import Ledger
+
+Said = TypeVar("Said")
 
 
 class Keyed:
@@ -66,7 +68,32 @@ class Keyed:
                 self.ledger.issue(key, self._issued(rows[place], place, asked))
         return said
 
-    def _listened(self, ask: Callable[[], Answers]) -> Answers:
+    def given_away(self, ask: Callable[[], Answers | None]) -> tuple[Answers | None, list[bytes | None]]:
+        """What is said, and that as bytes for somebody else to keep, row by row."""
+        try:
+            answers = self._listened(ask)
+            if answers is None:
+                return None, []
+            assert self._members is not None
+            assert answers.probabilities is not None
+            assert answers.thresholds is not None
+            members, awake = self._members
+            return answers, packed(
+                members, awake, answers.distributions, answers.shares, answers.probabilities, answers.thresholds
+            )
+        finally:
+            self._members = None
+
+    @contextmanager
+    def settling_rows(self, issued: dict[int, Issued]) -> Iterator[None]:
+        """A context in which rows are learned to which this was said, by their numbers in the stream."""
+        self._settled = issued
+        try:
+            yield
+        finally:
+            self._settled = {}
+
+    def _listened(self, ask: Callable[[], Said]) -> Said:
         self._is_listening = True
         try:
             return ask()
