@@ -44,6 +44,7 @@ N_ROWS, N_LEARNERS, N_POINTS = 20_000, 20, 50
 USES = {"development": DEVELOPMENT, "reported": REPORTED, "datasets": paper.DATASETS}
 BOOSTERS: dict[str, Any] = {
     "mixture": lambda: OnlineBoostClassifier(budget=50),
+    "mixture, revealed": lambda: OnlineBoostClassifier(budget=50),
     "agnostic": lambda: OnlineAgnosticBoostClassifier(
         HoeffdingTrees(), n_learners=N_LEARNERS, gamma=0.7, start="label"
     ),
@@ -56,6 +57,7 @@ BOOSTERS: dict[str, Any] = {
     ),
 }
 OPTIONS: dict[str, dict[str, Any]] = {
+    "mixture, revealed": {"learn_from": "revealed"},
     "OptBandit": {"learn_from": "estimate"},
     "AdaBandit": {"learn_from": "estimate"},
     "epsilon-greedy tree": {"exploration": 0.1},
