@@ -4,7 +4,7 @@
     python benchmarks/few_labels.py report
 
 10,000 rows of streams that do not change (``larger_streams.py``), the mixture with a budget of 50; of the two that
-take most labels to learn, 100,000 rows too. "doubt" is the default, told the number of rows, as are "random", "margin"
+take most labels to learn, 50,000 rows too. "doubt" is the default, told the number of rows, as are "random", "margin"
 (nearly all labels go where the margin is least) and "corrected" (the theorem's weights); "evenly" is not. "entropy" is
 River's ``active.EntropySampler`` around the same booster, and "tree, entropy" around River's Hoeffding tree; neither
 knows a rate, so they may ask only while they are below the same allowance. ``report`` writes the accuracy over the
@@ -27,7 +27,7 @@ from ocoboost.bench import measures
 from ocoboost.bench.jobs import Job, Result
 
 N_ROWS = 10_000
-N_LONG = 100_000
+N_LONG = 50_000
 LONG = ("checkers", "random tree")
 RATES = (0.01, 0.05, 0.1, 0.2)
 WAYS: dict[str, dict[str, Any]] = {

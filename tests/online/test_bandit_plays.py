@@ -155,6 +155,9 @@ def test_a_greedy_label_loses_no_more_than_the_errors_where_they_are_made():
         squared = float(chances @ (thought - right) ** 2)
         allowed = np.sqrt(2.0 * k / acting.exploration * squared)
         assert loss <= allowed + 1e-12
+        if acting.exploration == 1.0:  # as at the first play of the schedule
+            bound = bounds.play_mistake_bound(best_mistakes=0.0, squared_error=squared, n_rounds=1, n_classes=k)
+            assert loss <= bound - (1 - 1 / k) + 1e-12
         tightest = max(tightest, loss / allowed)
     assert tightest > 0.95  # no smaller factor would do
 
