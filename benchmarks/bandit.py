@@ -70,7 +70,8 @@ def jobs(options: Any) -> Iterator[Job]:
     models = [name for name in options.only if name in BOOSTERS or options.vowpal is not None]
     for use in options.uses:
         for shuffle, model, stream in itertools.product(range(1, options.shuffles + 1), models, USES[use]):
-            yield {"stream": stream, "model": model, "shuffle": shuffle}
+            if options.streams is None or stream in options.streams:
+                yield {"stream": stream, "model": model, "shuffle": shuffle}
 
 
 def work(job: Job, data_dir: Path | None, vowpal: str | None) -> Result:
@@ -175,6 +176,7 @@ def main() -> None:
     every = [*BOOSTERS, *VOWPAL]
     parser.add_argument("--only", nargs="*", choices=every, default=every, help="models")
     parser.add_argument("--uses", nargs="*", choices=list(USES), default=list(USES), help="kinds of streams")
+    parser.add_argument("--streams", nargs="*", help="some of them; all if left out")
     parser.add_argument("--shuffles", type=int, default=5)
     parser.add_argument("--vowpal", help="a Python that has Vowpal Wabbit")
     options = parser.parse_args()
