@@ -224,14 +224,6 @@ MUTANTS = (
         "mistakes_move",
     ),
     Mutant(
-        "Section 3, adaptive adversaries",
-        "oco/losses.py",
-        "out[label] -= 2.0",
-        "out[label] += 2.0",
-        THEOREMS,
-        "theorem_1 and adaptive",
-    ),
-    Mutant(
         "Section 4, T = O(1 / (gamma epsilon)^2)",
         "theory/bounds.py",
         "math.ceil((constant / error) ** 2)",
