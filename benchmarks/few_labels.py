@@ -1,6 +1,6 @@
 """Asking for few labels: in doubt, at random, by margin, by River's entropy sampling, and all of them.
 
-    python benchmarks/few_labels.py run
+    python benchmarks/few_labels.py run --long
     python benchmarks/few_labels.py report
 
 10,000 rows of streams that do not change (``larger_streams.py``), the mixture with a budget of 50; of the two that
@@ -50,15 +50,16 @@ def _is_run(stream: str, way: str, rate: float) -> bool:
     return way in AT_ALL_RATES or rate == 0.1
 
 
-def jobs(shuffles: int) -> Iterator[Job]:
+def jobs(shuffles: int, is_long: bool) -> Iterator[Job]:
+    if is_long:
+        for stream, (way, rate) in itertools.product(LONG, [("all", 1.0), ("random", 0.1), ("doubt", 0.1)]):
+            yield {"stream": stream, "rate": rate, "way": way, "shuffle": 1, "rows": N_LONG}
     every = [("all", 1.0), *itertools.product((*WAYS, *SAMPLERS), RATES)]
     every.sort(key=lambda one: one[1] not in (0.1, 1.0))  # what matters most comes first
     for shuffle in range(1, shuffles + 1):
         for (way, rate), stream in itertools.product(every, (*REPORTED, *DEVELOPMENT)):
             if _is_run(stream, way, rate):
                 yield {"stream": stream, "rate": rate, "way": way, "shuffle": shuffle}
-    for stream, (way, rate) in itertools.product(LONG, [("all", 1.0), ("random", 0.1), ("doubt", 0.1)]):
-        yield {"stream": stream, "rate": rate, "way": way, "shuffle": 1, "rows": N_LONG}
 
 
 def work(job: Job) -> Result:
@@ -127,9 +128,10 @@ def main() -> None:
     parser = studies.parser(__doc__)
     parser.add_argument("command", choices=["run", "report"])
     parser.add_argument("--shuffles", type=int, default=1, help="seeds")
+    parser.add_argument("--long", action="store_true", help="also the longer streams")
     options = parser.parse_args()
     if options.command == "run":
-        studies.run_missing("few_labels", jobs(options.shuffles), work, options)
+        studies.run_missing("few_labels", jobs(options.shuffles, options.long), work, options)
     else:
         studies.put(studies.DOCS / "bandit.md", report(studies.finished("few_labels", options)), "few labels")
 
