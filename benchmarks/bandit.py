@@ -44,6 +44,7 @@ N_ROWS, N_LEARNERS, N_POINTS = 20_000, 20, 50
 USES = {"development": DEVELOPMENT, "reported": REPORTED, "datasets": paper.DATASETS}
 BOOSTERS: dict[str, Any] = {
     "mixture": lambda: OnlineBoostClassifier(budget=50),
+    "mixture, revealed": lambda: OnlineBoostClassifier(budget=50),
     "agnostic": lambda: OnlineAgnosticBoostClassifier(
         HoeffdingTrees(), n_learners=N_LEARNERS, gamma=0.7, start="label"
     ),
@@ -56,6 +57,7 @@ BOOSTERS: dict[str, Any] = {
     ),
 }
 OPTIONS: dict[str, dict[str, Any]] = {
+    "mixture, revealed": {"learn_from": "revealed"},
     "OptBandit": {"learn_from": "estimate"},
     "AdaBandit": {"learn_from": "estimate"},
     "epsilon-greedy tree": {"exploration": 0.1},
@@ -68,7 +70,8 @@ def jobs(options: Any) -> Iterator[Job]:
     models = [name for name in options.only if name in BOOSTERS or options.vowpal is not None]
     for use in options.uses:
         for shuffle, model, stream in itertools.product(range(1, options.shuffles + 1), models, USES[use]):
-            yield {"stream": stream, "model": model, "shuffle": shuffle}
+            if options.streams is None or stream in options.streams:
+                yield {"stream": stream, "model": model, "shuffle": shuffle}
 
 
 def work(job: Job, data_dir: Path | None, vowpal: str | None) -> Result:
@@ -110,12 +113,17 @@ def _vowpal(python: str, options: str, rows: Any, classes: list[Any], seed: int)
 
 
 def table(runs: list[dict[str, Any]], streams: tuple[str, ...]) -> str:
-    """Greedy accuracy of the last quarter, "of" that with all labels, and of what was played; the best one bold."""
+    """Greedy accuracy of the last quarter, "of" that with all labels, and of what was played; the best one bold.
+
+    Behind a model's name is the number of shuffles.
+    """
     lines, best = [], dict.fromkeys(streams, 0.0)
     means: dict[tuple[str, str], list[float]] = {}
+    counts: dict[str, set[int]] = {}
     for model, stream in itertools.product([*BOOSTERS, *VOWPAL], streams):
         found = [run for run in runs if (run["model"], run["stream"]) == (model, stream)]
         if found:
+            counts.setdefault(model, set()).add(len(found))
             names = ("greedy", "told", "played") if "told" in found[0] else ("greedy", "played")
             means[model, stream] = [float(np.mean([run[name] for run in found])) for name in names]
             best[stream] = max(best[stream], means[model, stream][0])
@@ -129,7 +137,8 @@ def table(runs: list[dict[str, Any]], streams: tuple[str, ...]) -> str:
             text = "{:.1f} of {:.1f}, {:.1f}" if len(found) == 3 else "{:.1f}, {:.1f}"
             cells.append(text.format(*found) if found else "")
         if any(cells):
-            lines.append([model, *cells])
+            least, most = min(counts[model]), max(counts[model])
+            lines.append([f"{model} ({least if least == most else f'{least} to {most}'})", *cells])
     return studies.table(["", *streams], lines, strong=strong)
 
 
@@ -160,10 +169,8 @@ def report(runs: list[dict[str, Any]]) -> str:
         "datasets": "The seven datasets, shuffled",
     }
     for use, streams in USES.items():
-        counts = {(run["model"], run["stream"]) for run in runs if run["stream"] in streams}
-        if counts:
-            shuffles = sorted({run["shuffle"] for run in runs if run["stream"] in streams})
-            parts += [f"**{titles[use]}** (seeds {', '.join(map(str, shuffles))}):", table(runs, streams)]
+        if any(run["stream"] in streams for run in runs):
+            parts += [f"**{titles[use]}** (number of shuffles):", table(runs, streams)]
     return "\n\n".join([*parts, "\n".join(draw(runs, REPORTED))])
 
 
@@ -173,6 +180,7 @@ def main() -> None:
     every = [*BOOSTERS, *VOWPAL]
     parser.add_argument("--only", nargs="*", choices=every, default=every, help="models")
     parser.add_argument("--uses", nargs="*", choices=list(USES), default=list(USES), help="kinds of streams")
+    parser.add_argument("--streams", nargs="*", help="some of them; all if left out")
     parser.add_argument("--shuffles", type=int, default=5)
     parser.add_argument("--vowpal", help="a Python that has Vowpal Wabbit")
     options = parser.parse_args()

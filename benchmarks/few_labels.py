@@ -1,13 +1,14 @@
 """Asking for few labels: in doubt, at random, by margin, by River's entropy sampling, and all of them.
 
-    python benchmarks/few_labels.py run
+    python benchmarks/few_labels.py run --long
     python benchmarks/few_labels.py report
 
-10,000 rows of streams that do not change (``larger_streams.py``), the mixture with a budget of 50. "doubt" is the
-default, told the number of rows, as are "random", "margin" (nearly all labels go where the margin is least) and
-"corrected" (the theorem's weights); "evenly" is not. "entropy" is River's ``active.EntropySampler`` around the same
-booster, and "tree, entropy" around River's Hoeffding tree; neither knows a rate, so they may ask only while they are
-below the same allowance. ``report`` writes the accuracy over the whole stream between the marks in ``docs/bandit.md``.
+10,000 rows of streams that do not change (``larger_streams.py``), the mixture with a budget of 50; of the two that
+take most labels to learn, 50,000 rows too. "doubt" is the default, told the number of rows, as are "random", "margin"
+(nearly all labels go where the margin is least) and "corrected" (the theorem's weights); "evenly" is not. "entropy" is
+River's ``active.EntropySampler`` around the same booster, and "tree, entropy" around River's Hoeffding tree; neither
+knows a rate, so they may ask only while they are below the same allowance. ``report`` writes the accuracy over the
+whole stream between the marks in ``docs/bandit.md``.
 """
 
 from __future__ import annotations
@@ -26,35 +27,44 @@ from ocoboost.bench import measures
 from ocoboost.bench.jobs import Job, Result
 
 N_ROWS = 10_000
+N_LONG = 50_000
+LONG = ("checkers", "random tree")
 RATES = (0.01, 0.05, 0.1, 0.2)
 WAYS: dict[str, dict[str, Any]] = {
-    "random": {"blind_share": 1.0, "n_rows": N_ROWS},
-    "doubt": {"n_rows": N_ROWS},
-    "margin": {"blind_share": 0.02, "n_rows": N_ROWS},
-    "corrected": {"blind_share": 0.5, "corrected": True, "n_rows": N_ROWS},
-    "evenly": {},
+    "random": {"blind_share": 1.0},
+    "doubt": {},
+    "margin": {"blind_share": 0.02},
+    "corrected": {"blind_share": 0.5, "corrected": True},
+    "evenly": {"n_rows": None},
 }
 SAMPLERS = ("entropy", "tree, entropy")
 N_FIRST = 20
-AT_ALL_RATES = ("random", "doubt")  # the others at 10 %
+AT_ALL_RATES = ("random", "doubt", "margin", *SAMPLERS)  # the others at 10 %
 
 
 def _is_run(stream: str, way: str, rate: float) -> bool:
+    if way == "all":
+        return True
     if stream in DEVELOPMENT:
-        return way in AT_ALL_RATES and rate == 0.1
+        return way in ("random", "doubt") and rate == 0.1
     return way in AT_ALL_RATES or rate == 0.1
 
 
-def jobs(shuffles: int) -> Iterator[Job]:
+def jobs(shuffles: int, is_long: bool) -> Iterator[Job]:
+    if is_long:
+        for stream, (way, rate) in itertools.product(LONG, [("all", 1.0), ("random", 0.1), ("doubt", 0.1)]):
+            yield {"stream": stream, "rate": rate, "way": way, "shuffle": 1, "rows": N_LONG}
     every = [("all", 1.0), *itertools.product((*WAYS, *SAMPLERS), RATES)]
     every.sort(key=lambda one: one[1] not in (0.1, 1.0))  # what matters most comes first
-    for shuffle, (way, rate), stream in itertools.product(range(1, shuffles + 1), every, (*REPORTED, *DEVELOPMENT)):
-        if way == "all" or _is_run(stream, way, rate):
-            yield {"stream": stream, "rate": rate, "way": way, "shuffle": shuffle}
+    for shuffle in range(1, shuffles + 1):
+        for (way, rate), stream in itertools.product(every, (*REPORTED, *DEVELOPMENT)):
+            if _is_run(stream, way, rate):
+                yield {"stream": stream, "rate": rate, "way": way, "shuffle": shuffle}
 
 
 def work(job: Job) -> Result:
-    rows = load(job["stream"], N_ROWS, job["shuffle"])
+    n_rows = job.get("rows", N_ROWS)
+    rows = load(job["stream"], n_rows, job["shuffle"])
     X, y = [x for x, _ in rows], [label for _, label in rows]
     booster = OnlineBoostClassifier(budget=50, classes=sorted(set(y)), seed=job["shuffle"])
     n_labels = len(y)
@@ -64,11 +74,11 @@ def work(job: Job) -> Result:
         classifier = booster if job["way"] == "entropy" else tree.HoeffdingTreeClassifier()
         said, n_labels = _sampled(classifier, X, y, job["rate"], job["shuffle"])
     else:
-        options = {"label_rate": job["rate"], "seed": job["shuffle"], **WAYS[job["way"]]}
+        options = {"label_rate": job["rate"], "seed": job["shuffle"], "n_rows": n_rows, **WAYS[job["way"]]}
         model = OnlineFewLabelsClassifier(booster, **options)
         said = model.ask_learn_many(X, y)
         n_labels = model.n_wanted_
-    last = N_ROWS * 3 // 4
+    last = n_rows * 3 // 4
     found = {"accuracy": measures.accuracy(said, y), "last": measures.accuracy(said[last:], y[last:])}
     return {**{name: round(value, 2) for name, value in found.items()}, "labels": n_labels}
 
@@ -86,16 +96,27 @@ def _sampled(classifier: Any, X: list[Any], y: list[Any], rate: float, seed: int
 
 
 def report(runs: list[dict[str, Any]]) -> str:
-    streams = (*DEVELOPMENT, *REPORTED)
-    means: dict[tuple[str, str, float], float] = {}
+    short = [run for run in runs if "rows" not in run]
+    n_seeds = {way: len({run["shuffle"] for run in short if run["way"] == way}) for way in (*WAYS, *SAMPLERS, "all")}
+    parts = [_table(short, (*DEVELOPMENT, *REPORTED))]
+    parts.append("Seeds: " + ", ".join(f"{way} {count}" for way, count in n_seeds.items() if count) + ".")
+    long = [run for run in runs if run.get("rows") == N_LONG]
+    if long:
+        parts += [f"Over {N_LONG:,} rows:", _table(long, LONG)]
+    return "\n\n".join(parts)
+
+
+def _table(runs: list[dict[str, Any]], streams: tuple[str, ...]) -> str:
+    """Mean accuracy by rate and way, and below it how much of the accuracy with all labels 10 % of them give."""
+    found: dict[tuple[str, str, float], list[float]] = {}
     for run in runs:
-        same = [r["accuracy"] for r in runs if all(r[name] == run[name] for name in ("stream", "way", "rate"))]
-        means[run["stream"], run["way"], run["rate"]] = sum(same) / len(same)
+        found.setdefault((run["stream"], run["way"], run["rate"]), []).append(run["accuracy"])
+    means = {cell: sum(values) / len(values) for cell, values in found.items()}
     lines = []
     for rate, way in [*itertools.product(RATES, (*WAYS, *SAMPLERS)), (1.0, "all")]:
-        found = [means.get((stream, way, rate)) for stream in streams]
-        if any(found):
-            lines.append([f"{rate:.0%}", way, *("" if value is None else f"{value:.1f}" for value in found)])
+        cells = [means.get((stream, way, rate)) for stream in streams]
+        if any(cells):
+            lines.append([f"{rate:.0%}", way, *("" if value is None else f"{value:.1f}" for value in cells)])
     shares = []
     for stream in streams:
         few, every = means.get((stream, "doubt", 0.1)), means.get((stream, "all", 1.0))
@@ -107,9 +128,10 @@ def main() -> None:
     parser = studies.parser(__doc__)
     parser.add_argument("command", choices=["run", "report"])
     parser.add_argument("--shuffles", type=int, default=1, help="seeds")
+    parser.add_argument("--long", action="store_true", help="also the longer streams")
     options = parser.parse_args()
     if options.command == "run":
-        studies.run_missing("few_labels", jobs(options.shuffles), work, options)
+        studies.run_missing("few_labels", jobs(options.shuffles, options.long), work, options)
     else:
         studies.put(studies.DOCS / "bandit.md", report(studies.finished("few_labels", options)), "few labels")
 

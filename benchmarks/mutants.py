@@ -30,6 +30,8 @@ BELOW = "tests/test_below_gamma_one.py"
 CONDITIONS = "tests/theory/test_conditions.py"
 EXPERTS = "tests/test_paper_experts.py"
 ESTIMATES = "tests/online/test_bandit_estimates.py"
+PLAYS = "tests/online/test_bandit_plays.py"
+REMARKS = "tests/test_paper_remarks.py"
 
 
 class Mutant(NamedTuple):
@@ -198,6 +200,38 @@ MUTANTS = (
         "plurality",
     ),
     Mutant(
+        "Section 3, by way of the plane",
+        "oco/projections.py",
+        "(total - 1.0) / n_active",
+        "(total - 1.0) / (n_active + 1)",
+        REMARKS,
+        "plane",
+    ),
+    Mutant(
+        "Section 3, polarization",
+        "oco/projections.py",
+        "out[j] = max(point[j] - highest - threshold, 0.0)",
+        "out[j] = max(point[j] - highest - threshold, 0.01)",
+        REMARKS,
+        "fewer_labels",
+    ),
+    Mutant(
+        "Section 3, mistakes and plays",
+        "oco/losses.py",
+        "out[label] -= 2.0",
+        "out[label] += 2.0",
+        REMARKS,
+        "mistakes_move",
+    ),
+    Mutant(
+        "Section 4, T = O(1 / (gamma epsilon)^2)",
+        "theory/bounds.py",
+        "math.ceil((constant / error) ** 2)",
+        "math.ceil(constant / error)",
+        THEOREMS,
+        "section_3",
+    ),
+    Mutant(
         "Corollary 2, Theorem 5",
         "batch/booster.py",
         "out = votes / self.gamma_",
@@ -228,6 +262,30 @@ MUTANTS = (
         "-self.payoff.slopes(strategy))",
         "tests/batch/test_game.py",
         "nearly_optimal",
+    ),
+    Mutant(
+        "Lemmas 7, 11",
+        "batch/game.py",
+        "self.payoff.slopes(strategy))",
+        "-self.payoff.slopes(strategy))",
+        "tests/batch/test_game.py",
+        "improper_oracle",
+    ),
+    Mutant(
+        "Appendix C, remarks",
+        "theory/conditions.py",
+        "gains[:, label] = share",
+        "gains[:, label] = 2.0 * share",
+        REMARKS,
+        "never_negative",
+    ),
+    Mutant(
+        "Appendix C, remarks",
+        "theory/conditions.py",
+        "(n_classes * taught - taught.sum(axis=1, keepdims=True))",
+        "(n_classes * taught - 2.0 * taught.sum(axis=1, keepdims=True))",
+        REMARKS,
+        "asks_for_more",
     ),
     Mutant(
         "Propositions 12 to 14",
@@ -315,6 +373,22 @@ MUTANTS = (
         "+ rate",
         "tests/online/test_bandit.py",
         "weight_1_on_average",
+    ),
+    Mutant(
+        "Learning from plays",
+        "online/per_label.py",
+        "np.full(len(labels), is_right), np.ones(len(labels))",
+        "np.full(len(labels), is_right), weights",
+        PLAYS,
+        "weight_1 and foreign",
+    ),
+    Mutant(
+        "Learning from plays",
+        "theory/bounds.py",
+        "math.sqrt(2.0 * bandit_energy(",
+        "math.sqrt(1.0 * bandit_energy(",
+        PLAYS,
+        "no_more_than_the_errors",
     ),
     Mutant(
         "OptBandit, AdaBandit",

@@ -44,7 +44,8 @@ CLASSES = sorted(set(Y))
 
 
 def bandit(booster="pairwise", **options):
-    return OnlineBanditBoostClassifier(BOOSTERS[booster], **{"classes": CLASSES, "seed": 3, **options})
+    booster = BOOSTERS[booster] if isinstance(booster, str) else booster
+    return OnlineBanditBoostClassifier(booster, **{"classes": CLASSES, "seed": 3, **options})
 
 
 # -- the estimate ------------------------------------------------------------------------------------------------------
@@ -159,6 +160,11 @@ def learned_by(model):
     return learned(model, X[:3])[:-1], model.n_plays_, model.played_accuracy_
 
 
+def all_of(model):
+    waiting = list(model.state_.engine.ledger.entries.items())
+    return learned(model, X[:3]), waiting, model.n_plays_, model.n_dropped_, model.played_accuracy_
+
+
 def wrong_feedback(play):
     other = next(label for label in CLASSES if label != play.label)
     return {
@@ -178,21 +184,38 @@ def wrong_feedback(play):
 
 @pytest.mark.parametrize("name", wrong_feedback(ocoboost.online.bandit.Play("", 1.0, "")))
 @pytest.mark.parametrize("is_right", [True, False])
-def test_wrong_feedback_raises_and_changes_nothing(name, is_right):
-    model = bandit(ledger_size=3)
+@pytest.mark.parametrize("learn_from", ["revealed", "plays", "estimate"])
+def test_wrong_feedback_raises_and_changes_nothing(name, is_right, learn_from):
+    """Late (dropped), repeated (with the same verdict or the opposite one), unknown and contradictory feedback."""
+    booster = OnlineMBBMClassifier(Bins(), n_learners=3) if learn_from == "estimate" else "pairwise"
+    model = bandit(booster, ledger_size=3, learn_from=learn_from)
     for number, key in enumerate(["first", "older", "old"]):
         model.act_one(X[number], key=key)
     model.learn_feedback_one(key="old", is_right=True)
     play = model.act_one(X[3], key="new")
     assert model.n_dropped_ == 1
-    before = pickle.dumps(model.state_.engine.state()), model.n_rows_
+    before = all_of(model)
     arguments, message = wrong_feedback(play)[name]
     with pytest.raises(InvalidInputError, match=f"OnlineBanditBoostClassifier: .*{message}"):
         model.learn_feedback_one(is_right=is_right, **arguments)
     with pytest.raises(InvalidInputError, match="is_right: must be True or False, got None"):
         model.learn_feedback_one(key="new")
-    assert (pickle.dumps(model.state_.engine.state()), model.n_rows_) == before
+    assert all_of(model) == before
     model.learn_feedback_one(key="new", label=play.label, probability=play.probability, is_right=is_right)
+
+
+def test_feedback_before_any_play_and_verdicts_that_are_none():
+    model = bandit()
+    with pytest.raises(InvalidInputError, match="nothing was issued under 'a'"):
+        model.learn_feedback_one(key="a", is_right=True)
+    assert model.state_ is None
+    play = model.act_one(X[0], key="a")
+    for verdict in (1, "yes", None, 0.0):
+        with pytest.raises(InvalidInputError, match="is_right: must be True or False"):
+            model.learn_feedback_one(key="a", is_right=verdict)
+    assert (model.n_waiting_, model.n_rows_) == (1, 0)
+    model.learn_feedback_one(key="a", label=play.label, is_right=np.bool_(True))
+    assert (model.n_waiting_, model.n_rows_) == (0, 1)
 
 
 def test_a_key_is_issued_once_and_a_refused_play_is_not_made():

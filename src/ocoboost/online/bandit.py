@@ -1,8 +1,9 @@
 """Boosting under bandit feedback: all that is seen of a label is whether the one that was played is right.
 
 Clicks, accepted recommendations, cases that were checked: the paper leaves this open. Any online booster learns here,
-from the rows whose label was revealed, weighted so that they stand for all (``acting.py``). Two of them learn from an
-estimate of every row's label instead (``cascade/estimated.py``).
+from every play, as many times over as there are labels (``per_label.py``), or from the rows whose label was revealed,
+weighted so that they stand for all (``acting.py``). Two of them learn from an estimate of every row's label instead
+(``cascade/estimated.py``).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from ocoboost.online.acting import Acting, Issued
 from ocoboost.online.around import BoosterAround
 from ocoboost.online.boost import OnlineBoostClassifier
 from ocoboost.online.booster import LearnerBooster
+from ocoboost.online.per_label import PerLabel, Verdict, per_label
 from ocoboost.stream.protocol import StreamClassifier
 from ocoboost.stream.state import State
 
@@ -66,12 +68,14 @@ class OnlineBanditBoostClassifier(BoosterAround):
     propose
         What is played otherwise: the booster's "mode", or a "sample" from its D, which is what the theorem is about.
     learn_from
-        "revealed" learns the rows whose label was revealed, weighted. "estimate", for `OnlineMBBMClassifier` and
-        `AdaBoostOLMClassifier`, teaches every row an unbiased estimate of its label: OptBandit and AdaBandit of Zhang,
-        Jung & Tewari (2019).
+        "plays" has a booster for each label, which learns from the plays of that label whether it is right; it needs
+        `classes`, and divides the booster's memory among them. "revealed" learns the rows whose label was revealed,
+        weighted. "estimate", for `OnlineMBBMClassifier` and `AdaBoostOLMClassifier`, teaches every row an unbiased
+        estimate of its label: OptBandit and AdaBandit of Zhang, Jung & Tewari (2019). None is "plays" for
+        `OnlineBoostClassifier` with known `classes`, and else "revealed", which the boosters' theorems are about.
     most_weight
         The largest weight of a revealed row, at least 1. None is 1 / the probability of the play, which is unbiased; a
-        limit has less variance and no theorem.
+        limit has less variance and no theorem. With one, None as `learn_from` is "revealed".
     ledger_size
         How many keyed plays are kept while they wait for their feedback.
     seed
@@ -97,7 +101,7 @@ class OnlineBanditBoostClassifier(BoosterAround):
     ranges: ClassVar[Mapping[str, Range]] = {
         "exploration": AnyOf(OneOf(None), Between(0.0, 1.0, closed="right"), hint="None is a schedule"),
         "propose": OneOf("mode", "sample"),
-        "learn_from": OneOf("revealed", "estimate"),
+        "learn_from": OneOf(None, "plays", "revealed", "estimate"),
         "most_weight": AnyOf(OneOf(None), Between(1.0, np.inf, closed="left"), hint="None is unbiased"),
         "ledger_size": Count(1),
         "seed": StreamClassifier.shared_ranges["seed"],
@@ -110,7 +114,7 @@ class OnlineBanditBoostClassifier(BoosterAround):
         classes: Sequence[Any] | None = None,
         exploration: float | None = None,
         propose: str = "mode",
-        learn_from: str = "revealed",
+        learn_from: str | None = None,
         most_weight: float | None = None,
         ledger_size: int = 10_000,
         seed: int | None = None,
@@ -178,13 +182,15 @@ class OnlineBanditBoostClassifier(BoosterAround):
             state = self._ready()
             issued = self._issued(state, x, label, probability, key)
         self._state = state
-        if self.learn_from == "estimate":
+        acting = self._acting(state)
+        if isinstance(acting.engine, PerLabel):
+            self._learn_verdict(acting.engine, issued, bool(is_right))
+        elif self.learn_from == "estimate":
             self._learn_estimate(issued, bool(is_right))
         elif is_right:
             weight = 1.0 / issued.probability
             weight = weight if self.most_weight is None else min(weight, float(self.most_weight))
             self.learn_one(dict(issued.row), state.labels.known[issued.label], w=weight)
-        acting = self._acting(state)
         if key is not None:
             acting.ledger.settle(key)
         acting.note(bool(is_right))
@@ -232,9 +238,24 @@ class OnlineBanditBoostClassifier(BoosterAround):
         if self.learn_from == "estimate":
             (cascade,) = state.engine.cascades[:1]
             cascade.cells = self._estimating(cascade.cells)
+        elif self._learns_plays(state):
+            state.engine = per_label(self._inner(None), len(state.labels), state.seed)
         exploration = None if self.exploration is None else float(self.exploration)
         state.engine = Acting(state.engine, exploration, self.propose == "mode", int(self.ledger_size))
         return state
+
+    def _learns_plays(self, state: State) -> bool:
+        """Whether there is a booster for each label; raises if there cannot be."""
+        is_weighing = self.most_weight is not None or getattr(self.booster, "class_weight", None) is not None
+        if self.learn_from is None:
+            is_mixture = self.booster is None or isinstance(self.booster, OnlineBoostClassifier)
+            return is_mixture and state.labels.closed and not is_weighing
+        if self.learn_from == "plays" and not state.labels.closed:
+            raise invalid(self, "classes", "name all labels", self.classes, 'learn_from="plays" has a booster for each')
+        if self.learn_from == "plays" and is_weighing:
+            must = 'not be "plays" with most_weight or the booster\'s class_weight'
+            raise invalid(self, "learn_from", must, self.learn_from, "all plays weigh the same")
+        return self.learn_from == "plays"
 
     def _estimating(self, cells: Cells[Any, Any]) -> OptBandit | AdaBandit:
         """The booster's cells as they learn from estimates."""
@@ -245,25 +266,44 @@ class OnlineBanditBoostClassifier(BoosterAround):
         must = "be OnlineMBBMClassifier or AdaBoostOLMClassifier with mode None"
         raise invalid(self, "booster", must, self.booster, 'learn_from="revealed" takes any booster')
 
+    def _learn_verdict(self, engine: PerLabel, issued: Issued, is_right: bool) -> None:
+        """Teach the booster of the label that was played whether it is right."""
+        with self._turns.learning(self):
+            self._turns.check_alone(self)
+            state = self._ready()
+            engine.verdict = Verdict(issued.label, is_right)
+            try:
+                codes = state.schema.plain_row(dict(issued.row))
+                if codes is None or not state.learn_row(codes, issued.label, 1.0):
+                    self._learn_played(issued, is_right)
+            finally:
+                engine.verdict = None
+
     def _learn_estimate(self, issued: Issued, is_right: bool) -> None:
         """Teach a row what a play says about its label.
 
         The pivot is the booster's answer now: what it said when it played, unless it has learned meanwhile.
         """
-        row, chance = issued.row, issued.probability
         with self._turns.learning(self):
             self._turns.check_alone(self)
-            state, answers = self._answers(dict(row), row)
+            state, answers = self._answers(dict(issued.row), issued.row)
             cells = state.engine.cascades[0].cells
             assert isinstance(cells, OptBandit | AdaBandit)
-            cells.heard = heard(issued.label, chance, int(answers.labels[0]), is_right, len(state.labels))
+            cells.heard = heard(issued.label, issued.probability, int(answers.labels[0]), is_right, len(state.labels))
             try:
-                # The weight is for the statistics of texts: they count revealed labels.
-                labels, weights = [state.labels.known[issued.label]], np.array([1.0 / chance if is_right else 0.0])
-                state, plan = self._plan([row], labels, weights)
-                list(state.learn([row], labels, weights, plan, answering=False))
+                self._learn_played(issued, is_right)
             finally:
                 cells.heard = None
+
+    def _learn_played(self, issued: Issued, is_right: bool) -> None:
+        """Learn a row of which the engine knows what was said; the weight is for the statistics of texts.
+
+        They count revealed labels.
+        """
+        row, labels = issued.row, [self._ready().labels.known[issued.label]]
+        weights = np.array([1.0 / issued.probability if is_right else 0.0])
+        state, plan = self._plan([row], labels, weights)
+        list(state.learn([row], labels, weights, plan, answering=False))
 
     @staticmethod
     def _acting(state: State) -> Acting:

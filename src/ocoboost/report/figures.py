@@ -18,7 +18,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from ocoboost.arrays import FloatArray
 from ocoboost.report.palette import LIGHT, SERIES, with_variables
@@ -98,6 +98,8 @@ def lines(
         axes.margins(x=0.01)
         if max(x) >= 1000:
             axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        if max(x) >= 10_000:  # longer numbers, and fewer of them
+            axes.xaxis.set_major_locator(MaxNLocator(5))
         _legend(figure, len(bands))
         return _svg(figure)
 

@@ -212,6 +212,19 @@ def bandit_energy(*, n_rounds: int, n_classes: int) -> float:
     return sum(n_classes / exploration_rate(play, n_classes) for play in range(1, n_rounds + 1))
 
 
+def play_mistake_bound(*, best_mistakes: float, squared_error: float, n_rounds: int, n_classes: int) -> float:
+    """The largest expected number of wrong plays of a bandit that learns from plays (docs/bandit.md).
+
+    ``best_mistakes`` are those of the most probable labels, and ``squared_error`` is the expected sum over all rows of
+    (what the label played was thought to be right with - what it is right with)^2.
+
+    >>> round(play_mistake_bound(best_mistakes=100, squared_error=0.5, n_rounds=1000, n_classes=4))
+    414
+    """
+    missed = math.sqrt(2.0 * bandit_energy(n_rounds=n_rounds, n_classes=n_classes) * squared_error)
+    return bandit_mistake_bound(booster_mistakes=best_mistakes + missed, n_rounds=n_rounds, n_classes=n_classes)
+
+
 def agnostic_correlation_bound(
     *, best_correlation: float, player_regret: float, weak_slack: float, gamma: float, n_learners: int, n_classes: int
 ) -> float:
