@@ -209,7 +209,7 @@ def grow_tree(
             its = codes[column]
             low, high = 255, 0
             for i in range(n):
-                key = its[here[i]]
+                key = np.int64(its[here[i]])
                 keys[i] = key
                 low = min(low, key)
                 high = max(high, key)
@@ -233,9 +233,10 @@ def grow_tree(
                     key_kind = MISSING_LOW
                     low, high = 255, 0
                     for i in range(n):
-                        keys[i] = 0 if keys[i] == missing[column] else keys[i] + 1
-                        low = min(low, keys[i])
-                        high = max(high, keys[i])
+                        key = 0 if keys[i] == missing[column] else np.int64(keys[i]) + 1
+                        keys[i] = key
+                        low = min(low, key)
+                        high = max(high, key)
                 counter += 1
             found = -1
             if is_random:
@@ -286,6 +287,8 @@ def grow_tree(
                         is_left = ranks[code] <= found if shares[0, code] > 0.0 else 2.0 * taken >= total
                         if is_left:
                             best_set[code >> 6] |= _1 << np.uint64(code & 63)
+                if best >= total * (1.0 - MARGIN):
+                    break  # both sides are pure
         if best_feature < 0:
             continue
         if best_kind == SET:

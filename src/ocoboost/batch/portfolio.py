@@ -31,6 +31,7 @@ from ocoboost.randomness import FOLDS, STAGE_ROWS, draw_rows, tree_seed
 N_FOLDS = 5
 LEAST_ROWS = 50  # with fewer, nothing is held out
 MOST_ROWS = 2**16  # that a tree is grown from
+MOST_TRIED = 32  # columns at a node
 STRENGTHS = (0.0, 1.0, 4.0, 16.0, 64.0)  # in rows
 VOTING_STRENGTH = 1.0  # of the votes that players see
 
@@ -46,7 +47,7 @@ class Kind(NamedTuple):
 
     def n_tried(self, n_features: int) -> int:
         found = {"sqrt": int(np.sqrt(n_features)), "half": n_features // 2, "all": n_features}[self.columns]
-        return max(1, found)
+        return max(1, min(found, MOST_TRIED))
 
 
 KINDS = (
