@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import statistics
 import time
 from collections.abc import Callable
 from functools import cache, partial

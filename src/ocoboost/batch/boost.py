@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -18,9 +19,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch import columns, portfolio
-from ocoboost.batch.binning import MOST_BINS, find_bins, rows_for_bins
+from ocoboost.batch.binning import MOST_BINS, Binning, find_bins, rows_for_bins
 from ocoboost.batch.booster import seed_from
 from ocoboost.batch.forest import Forest, GrownTree, Table
+from ocoboost.batch.forest_leaves import add_rows
 from ocoboost.batch.input import check_enough
 from ocoboost.batch.mixing import best_power, mixing_weights, selection_bound, sharpened
 from ocoboost.batch.portfolio import KINDS, N_FOLDS, STRENGTHS, Chain, Training
@@ -123,7 +125,8 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         chosen = rows_for_bins(seed, 0, len(matrix), len(matrix))
         binning = find_bins(matrix[chosen], weights[chosen], self.max_bins)
         sizes = [len(column.codes) for column in learned if column.shares is None]
-        table = _table(binning.codes(matrix), codes, np.append(binning.n_bins, sizes).astype(np.int64))
+        missing = np.append(binning.n_bins, sizes).astype(np.int64)
+        table = _table(binning.codes(matrix), codes, missing, _edges(binning, len(missing)))
         folds = portfolio.fold_of_rows(seed, len(labels))
         n_stages = -(-self.n_estimators // N_FOLDS)
         training = Training(table, labels, weights, folds, len(classes), n_stages, seed)
@@ -141,9 +144,7 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, raw: columns.RawColumns, y: Any, sample_weight: Any
     ) -> tuple[IntArray, NDArray[Any], FloatArray]:
         if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
-            )
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         y = column_or_1d(y, warn=True)
         check_consistent_length(raw.numbers, y)
         check_classification_targets(y)
@@ -173,7 +174,7 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 for tree in chain.trees if weights.any() else ():
                     nodes = _mixed(tree, training, weights)
                     ends = tree.find_leaves(training.table, chain.judging)
-                    portfolio.leaves.add_rows(nodes, ends, 1.0 / training.n_stages, held_out[fold])
+                    add_rows(nodes, ends, 1.0 / training.n_stages, held_out[fold])
                     trees.append((tree, nodes / (N_FOLDS * training.n_stages)))
                     decrease += weights.sum() * tree.decrease
         judged = [
@@ -212,7 +213,7 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "_forest")
         places = tuple(column.place for column in self._columns)
         matrix, codes, _ = columns.assemble(columns.read_columns(self, X, places=places), self._columns)
-        table = _table(self._binning.codes(matrix), codes, self._missing)
+        table = _table(self._binning.codes(matrix), codes, self._missing, np.empty((0, 0)))
         return sharpened(self._forest.predict(table, effective_n_jobs(self.n_jobs)), self.power_)
 
     def __sklearn_tags__(self) -> Any:
@@ -221,11 +222,19 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _table(codes: Any, categories: list[IntArray], missing: IntArray) -> Table:
+def _table(codes: Any, categories: list[IntArray], missing: IntArray, edges: FloatArray) -> Table:
     """Bins and codes of categories, one column after the other; a code that is too large is a missing value."""
     every = np.vstack([codes.T, *(np.asarray(column, dtype=np.uint8)[None, :] for column in categories)])
     n_numbers = codes.shape[1]
-    return Table(np.ascontiguousarray(every), missing, np.arange(len(every)) >= n_numbers)
+    return Table(np.ascontiguousarray(every), missing, np.arange(len(every)) >= n_numbers, edges)
+
+
+def _edges(binning: Binning, n_columns: int) -> FloatArray:
+    """The thresholds of every column in a row of its own; categories have none."""
+    out = np.zeros((n_columns, MOST_BINS + 1))
+    for column, (first, last) in enumerate(itertools.pairwise(binning.starts)):
+        out[column, : last - first] = binning.thresholds[first:last]
+    return out
 
 
 def _mixed(tree: GrownTree, training: Training, weights: FloatArray) -> FloatArray:

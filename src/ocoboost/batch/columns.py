@@ -52,10 +52,7 @@ def read_columns(estimator: Any, X: Any, *, places: tuple[int, ...] | None = Non
     columns = _object_columns(X, places)
     if not any(isinstance(column, list) for column in columns or ()):
         numbers = validate_data(estimator, X, reset=is_sample, dtype=np.float64, ensure_all_finite="allow-nan")
-        texts: dict[int, list[str | None]] = {}
-        if places:
-            texts = {place: [_text(value) for value in numbers[:, place].tolist()] for place in places}
-        return RawColumns(numbers, texts)
+        return RawColumns(numbers, {p: [_text(value) for value in numbers[:, p].tolist()] for p in places or ()})
     assert columns is not None
     validate_data(estimator, X, reset=is_sample, skip_check_array=True)
     texts = {place: column for place, column in enumerate(columns) if isinstance(column, list)}
@@ -192,6 +189,6 @@ def assemble(
 
 def original_shares(values: FloatArray, places: IntArray, n_features: int) -> NDArray[np.float64]:
     """What table columns have, added up by original column, as shares of 1 (all zero if there is nothing)."""
-    out = np.bincount(places, weights=values, minlength=n_features)
+    out: FloatArray = np.bincount(places, weights=values, minlength=n_features).astype(np.float64)
     total = out.sum()
     return out / total if total > 0.0 else out

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch import forest_leaves as leaves
 from ocoboost.batch.binning import Codes
-from ocoboost.batch.forest_kernels import SetArray, grow_tree
+from ocoboost.batch.forest_kernels import SET, SetArray, grow_tree
 
 ROWS_AT_A_TIME = 4096  # that are predicted by one thread: their sums stay in its cache
 
@@ -23,6 +23,7 @@ class Table(NamedTuple):
     codes: Codes  # (features, rows)
     missing: IntArray  # the code of each feature's missing values
     is_category: NDArray[np.bool_]  # features whose codes have no order
+    edges: FloatArray  # (features, codes): the value that separates a code from the next; for growing only
 
 
 class GrownTree(NamedTuple):
@@ -94,7 +95,7 @@ class Forest(NamedTuple):
         for tree, values in trees:
             is_leaf = tree.feature < 0
             left = np.where(is_leaf, n_leaves + np.cumsum(is_leaf) - 1, tree.left + n_nodes)
-            threshold = tree.threshold + np.where(tree.kind == 2, n_sets, 0)
+            threshold = tree.threshold + np.where(tree.kind == SET, n_sets, 0)
             parts.append((np.array([n_nodes]), tree.feature, threshold, tree.kind, left, tree.sets, values[is_leaf]))
             n_nodes += len(tree.feature)
             n_sets += len(tree.sets)
@@ -104,7 +105,7 @@ class Forest(NamedTuple):
             empty = np.empty((0, 4), dtype=np.uint64)
             return cls(none, none, none, none, none, empty, np.empty((0, n_classes), dtype=np.float32))
         *columns, values = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return cls(*columns, values.astype(np.float32))
+        return cls._make([*columns, values.astype(np.float32)])
 
     def predict(self, table: Table, n_jobs: int = 1) -> FloatArray:
         """The sum of the values of every row's leaves; trees are added in order, whatever the number of threads."""

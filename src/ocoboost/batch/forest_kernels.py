@@ -2,7 +2,8 @@
 
 A tree is grown in one place from rows in the order of their numbers, so its bits do not depend on threads. At every
 node columns are drawn, one after the other, until enough of them are not constant there. A *greedy* tree takes the best
-of all their splits, a *random* one the best of one random split per column (Geurts, Ernst & Wehenkel, 2006). Missing
+of all their splits, a *random* one the best of one random split per column (Geurts, Ernst & Wehenkel, 2006), uniform
+in the values or, by a coin, in the bins. Missing
 values are put below or above all others by a coin for each column and node. Categories are put in random order or, in
 greedy trees, in the order of a drawn label's share in them, and a set of them goes left.
 
@@ -135,7 +136,22 @@ def goes_left(code: int, threshold: int, kind: int, missing: int, sets: SetArray
         return code <= threshold
     if kind == MISSING_LOW:
         return code == missing or code < threshold
-    return (sets[threshold, code >> 6] >> np.uint64(code & 63)) & _1 == _1
+    return bool((sets[threshold, code >> 6] >> np.uint64(code & 63)) & _1 == _1)
+
+
+@kernel
+def nearest_edge(edges: FloatArray, low: int, high: int, chance: float) -> int:
+    """The code in low..high - 1 whose upper edge is nearest to a share of the way from the first edge to the last."""
+    first = edges[low]
+    target = first + chance * (edges[high - 1] - first)
+    last = high - 1
+    while low < last:
+        middle = (low + last) // 2
+        if (edges[middle] + edges[middle + 1]) / 2.0 <= target:
+            low = middle + 1
+        else:
+            last = middle
+    return low
 
 
 @allocating
@@ -143,6 +159,7 @@ def grow_tree(
     codes: Codes,
     missing: IntArray,
     is_category: NDArray[np.bool_],
+    edges: FloatArray,
     labels: IntArray,
     weights: FloatArray,
     n_classes: int,
@@ -152,7 +169,7 @@ def grow_tree(
 ) -> tuple[IntArray, IntArray, IntArray, IntArray, SetArray, IntArray, IntArray, IntArray, FloatArray]:
     """Grow a tree until leaves are pure; rows of weight zero are not taught.
 
-    ``codes``: (features, rows). Returns each node's feature (-1: a leaf), threshold, kind and left child, the sets, where
+    ``codes``: (features, rows). ``edges``: (features, codes) the value that separates a code from the next. Returns each node's feature (-1: a leaf), threshold, kind and left child, the sets, where
     its rows start and end, the rows, and each feature's decrease of the Gini impurity.
     """
     n_features = codes.shape[0]
@@ -209,7 +226,7 @@ def grow_tree(
             its = codes[column]
             low, high = 255, 0
             for i in range(n):
-                key = np.int64(its[here[i]])
+                key = int(its[here[i]])
                 keys[i] = key
                 low = min(low, key)
                 high = max(high, key)
@@ -233,15 +250,17 @@ def grow_tree(
                     key_kind = MISSING_LOW
                     low, high = 255, 0
                     for i in range(n):
-                        key = 0 if keys[i] == missing[column] else np.int64(keys[i]) + 1
+                        key = 0 if keys[i] == missing[column] else int(keys[i]) + 1
                         keys[i] = key
                         low = min(low, key)
                         high = max(high, key)
                 counter += 1
             found = -1
             if is_random:
-                cut = low + int(draw(seed, node, counter) * (high - low))
-                counter += 1
+                is_by_value = key_kind == PLAIN and high < missing[column] and draw(seed, node, counter) < 0.5
+                chance = draw(seed, node, counter + 1)
+                counter += 2
+                cut = nearest_edge(edges[column], low, high, chance) if is_by_value else low + int(chance * (high - low))
                 part[:] = 0.0
                 for i in range(n):
                     if keys[i] <= cut:
@@ -273,7 +292,7 @@ def grow_tree(
                         score = in_part / taken + in_rest / (total - taken)
                         if score > best * (1.0 + MARGIN) or (best_feature < 0 and found < 0):
                             best = max(score, best)
-                            found = np.int64(sorted_keys[i])
+                            found = int(sorted_keys[i])
             if found >= 0:
                 best_feature, best_threshold, best_kind = column, found, key_kind
                 if key_kind == SET:
@@ -303,7 +322,7 @@ def grow_tree(
         n_left, n_right = 0, 0
         for i in range(n):
             row = here[i]
-            if goes_left(np.int64(its[row]), best_threshold, best_kind, missing[best_feature], sets):
+            if goes_left(int(its[row]), best_threshold, best_kind, missing[best_feature], sets):
                 here[n_left] = row
                 n_left += 1
             else:

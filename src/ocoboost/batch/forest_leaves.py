@@ -1,13 +1,14 @@
 """Leaves of random trees, compiled: which rows reach them, what they weigh, and how they lean on their parents.
 
-A tree keeps the rows of its nodes and not their label weights, which are quicker counted again than kept. One grown tree
-then serves any strength with which a node leans on its parent: a strength of 0 is the leaf's own rows, a large one a
-tree with large leaves.
+A tree keeps the rows of its nodes and not their label weights, which are quicker counted again than kept. One grown
+tree then serves any strength with which a node leans on its parent: a strength of 0 is the leaf's own rows, a large one
+a tree with large leaves.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch.binning import Codes
@@ -31,7 +32,7 @@ def find_leaf(
     node = root
     while feature[node] >= 0:
         column = feature[node]
-        is_left = goes_left(np.int64(codes[column, row]), threshold[node], kind[node], missing[column], sets)
+        is_left = goes_left(int(codes[column, row]), threshold[node], kind[node], missing[column], sets)
         node = left[node] if is_left else left[node] + 1
     return node
 
@@ -122,10 +123,10 @@ def predict_rows(
     kind: IntArray,
     left: IntArray,
     sets: SetArray,
-    values: FloatArray,
+    values: NDArray[np.float32],
     out: FloatArray,
 ) -> None:
-    """The sum over trees of the values of a row's leaves, (rows, classes); a leaf's ``left`` is the place of its value."""
+    """Add the values of every row's leaves, (rows, classes); a leaf's ``left`` is the place of its value."""
     for tree in range(roots.size):
         for row in range(codes.shape[1]):
             leaf = left[find_leaf(codes, row, roots[tree], missing, feature, threshold, kind, left, sets)]

@@ -3,12 +3,13 @@
 Member m gets a weight in proportion to exp(-(a* - a_m) / (s / 2)), where a_m is its held-out accuracy, a* the best one,
 and s the standard error of a*: members that are as good as the best one, as far as the rows can tell, share the vote.
 
-What holds. Given its trees, a chain's judging rows are independent of it, so by Hoeffding's inequality and a union bound
-over all M members and F folds, with probability 1 - d, the mean held-out accuracy of every member's chains is within
-e = sqrt(F ln(2 M F / d) / (2 n)) of their mean accuracy on fresh rows (of the same noise). A member drawn by its weight
-is then, in expectation, at most 2 e + (s / 2) ln M below the best member: exponential weights are at most (s / 2) ln M
-below a* on the held-out rows. The mixture of their distributions, which predicts, is wrong at most twice as often as a
-label drawn from it. Choices are made from sums of whole numbers, and equal scores get equal weights.
+What holds, for rows drawn independently and of equal weight: a chain's trees do not depend on its judging rows. So, by
+Hoeffding's inequality and a union bound over all M members and F folds of n / F rows each, with probability 1 - d every
+member's held-out accuracy is within e = sqrt(F ln(2 M F / d) / (2 n)) of the mean accuracy of its chains on fresh rows
+(of the same noise). Exponential weights lose at most (s / 2) ln M to a* on the held-out rows, so a member drawn by its
+weight is, in expectation, at most 2 e + (s / 2) ln M below the best member. The mixture of their distributions, which
+predicts, is wrong at most twice as often as a label drawn from it. Choices are made from sums of whole numbers, and equal
+scores get equal weights.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 from ocoboost.arrays import FloatArray, IntArray
 
 NEGLIGIBLE = 0.02  # relative to the largest weight: such members are left out
-POWERS = tuple(2.0 ** (step / 4.0) for step in range(-8, 13))
+POWERS = tuple(float(power) for power in np.exp2(np.arange(-8, 13) / 4.0))
 FLOOR = 1e-3  # the share of a distribution that is spread over all labels alike
 _LOG_UNIT = 2**10
 
@@ -52,7 +53,7 @@ def selection_bound(n_rows: int, n_members: int, n_folds: int, chance: float = 0
 def sharpened(mixture: FloatArray, power: float) -> FloatArray:
     """Distributions raised to a power, which keeps the order of the labels, with a floor."""
     floored = (1.0 - FLOOR) * mixture + FLOOR / mixture.shape[1]
-    out = (floored / floored.max(axis=1, keepdims=True)) ** power
+    out: FloatArray = (floored / floored.max(axis=1, keepdims=True)) ** power
     out /= out.sum(axis=1, keepdims=True)
     return out
 

@@ -1,4 +1,4 @@
-"""The members of `BoostClassifier`: Algorithm 5 over random trees, several times over, each judged on rows it never saw.
+"""The members of `BoostClassifier`: Algorithm 5 over random trees, several times, each judged on rows it never saw.
 
 A member is the game of ``game.py`` in the realizable regime: every row's player plays its weight, a stage grows one
 random tree, and a player sees the label that the tree gives its row. Started at the label, with gamma 1, no play ever
