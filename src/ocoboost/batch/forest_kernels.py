@@ -260,7 +260,9 @@ def grow_tree(
                 is_by_value = key_kind == PLAIN and high < missing[column] and draw(seed, node, counter) < 0.5
                 chance = draw(seed, node, counter + 1)
                 counter += 2
-                cut = nearest_edge(edges[column], low, high, chance) if is_by_value else low + int(chance * (high - low))
+                cut = (
+                    nearest_edge(edges[column], low, high, chance) if is_by_value else low + int(chance * (high - low))
+                )
                 part[:] = 0.0
                 for i in range(n):
                     if keys[i] <= cut:
