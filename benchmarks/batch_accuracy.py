@@ -17,6 +17,7 @@ CatBoost take part where they are installed.
 from __future__ import annotations
 
 import itertools
+import statistics
 import time
 from collections.abc import Callable
 from functools import cache, partial
