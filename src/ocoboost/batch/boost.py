@@ -13,9 +13,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_consistent_length, column_or_1d, compute_sample_weight
+from sklearn.utils import check_consistent_length, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch import columns, portfolio
@@ -145,7 +145,7 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> tuple[IntArray, NDArray[Any], FloatArray]:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        y = column_or_1d(y, warn=True)
+        y = _check_y(y, multi_output=False, y_numeric=False, estimator=self)
         check_consistent_length(raw.numbers, y)
         check_classification_targets(y)
         weights = _check_sample_weight(sample_weight, raw.numbers, dtype=np.float64, ensure_non_negative=True)

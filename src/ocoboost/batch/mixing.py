@@ -31,7 +31,7 @@ def mixing_weights(hits: IntArray, total: int, n_rows: int) -> FloatArray:
     """Exponential weights by held-out accuracy, of the shape of ``hits``; small ones are zero, and all sum to 1.
 
     >>> mixing_weights(np.array([[900, 890], [500, 900]]), 1000, 1000).round(2).tolist()
-    [[0.44, 0.12], [0.0, 0.44]]
+    [[0.47, 0.06], [0.0, 0.47]]
     """
     accuracy = hits / total
     best = accuracy.max()
