@@ -1,7 +1,7 @@
 """The batch booster that is right without tuning: a portfolio of boosted random trees, mixed by held-out rows.
 
-``portfolio.py`` plays the members' games, ``mixing.py`` weighs the members, ``forest.py`` grows and keeps the trees, and
-``columns.py`` reads text.
+``portfolio.py`` plays the members' games, ``mixing.py`` weighs the members, ``forest.py`` grows and keeps the trees,
+and ``columns.py`` reads text.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch import columns, portfolio
 from ocoboost.batch.binning import MOST_BINS, Binning, find_bins, rows_for_bins
 from ocoboost.batch.booster import seed_from
-from ocoboost.batch.forest import Forest, GrownTree, Table
+from ocoboost.batch.forest import Forest, GrownTree
 from ocoboost.batch.forest_leaves import add_rows
+from ocoboost.batch.forest_splits import Table
 from ocoboost.batch.input import check_enough
 from ocoboost.batch.mixing import best_power, mixing_weights, selection_bound, sharpened
 from ocoboost.batch.portfolio import KINDS, N_FOLDS, STRENGTHS, Chain, Training
@@ -44,8 +45,8 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Boosting on a sample with nothing to tune: random trees, boosted or not, mixed by rows that they never saw.
 
     Members differ in how their trees are grown (random or greedy splits, few or all columns), in gamma (1, which is a
-    forest, or 0.2) and in how much leaves lean on their parents, which is what flipped labels call for. Each is five games
-    of Algorithm 5, and every row judges the one game that never saw it. The members' distributions are averaged
+    forest, or 0.2) and in how much leaves lean on their parents, which is what flipped labels call for. Each is five
+    games of Algorithm 5, and every row judges the one game that never saw it. The members' distributions are averaged
     with exponential weights on their held-out accuracy, so clean and noisy labels get different mixtures. See
     docs/batch.md for what is proved of the choice.
 
@@ -193,7 +194,7 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ]
         self.members_ = sorted(members, key=lambda member: -member.weight)
         self.feature_importances_ = columns.original_shares(decrease, places, self.n_features_in_)
-        self._forest = Forest.of(trees, training.n_classes)
+        self._forest = Forest.of(trees)
 
     def _told(self) -> str:
         lines = [f"Held-out accuracy {self.held_out_accuracy_:.1%}, from:"]

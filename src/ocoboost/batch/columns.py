@@ -1,9 +1,9 @@
 """Columns of text and categories, for random trees.
 
 A column with at most ``MOST_PLACES`` texts gives each a code of its own, and trees split them into sets. One with more
-gives numbers instead: for the most frequent labels, their share among the rows with the same text, drawn towards
-their share among all rows, and how frequent the text is. A row of the sample has the shares among the rows *before* it in
-an order that is keyed by row number, so none sees its own label (CatBoost's ordered target statistics). New rows have
+gives numbers instead: for the most frequent labels, their share among the rows with the same text, drawn towards their
+share among all rows, and how frequent the text is. A row of the sample has the shares among the rows *before* it in an
+order that is keyed by row number, so none sees its own label (CatBoost's ordered target statistics). New rows have
 those of the whole sample. Texts that were not in the sample count as missing.
 """
 

@@ -11,19 +11,10 @@ from numpy.typing import NDArray
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch import forest_leaves as leaves
-from ocoboost.batch.binning import Codes
-from ocoboost.batch.forest_kernels import SET, SetArray, grow_tree
+from ocoboost.batch.forest_kernels import grow_tree
+from ocoboost.batch.forest_splits import SET, Lesson, SetArray, Table
 
 ROWS_AT_A_TIME = 4096  # that are predicted by one thread: their sums stay in its cache
-
-
-class Table(NamedTuple):
-    """Rows as trees see them."""
-
-    codes: Codes  # (features, rows)
-    missing: IntArray  # the code of each feature's missing values
-    is_category: NDArray[np.bool_]  # features whose codes have no order
-    edges: FloatArray  # (features, codes): the value that separates a code from the next; for growing only
 
 
 class GrownTree(NamedTuple):
@@ -41,19 +32,10 @@ class GrownTree(NamedTuple):
     weights: FloatArray  # of ``rows``
 
     @classmethod
-    def grow(
-        cls,
-        table: Table,
-        labels: IntArray,
-        weights: FloatArray,
-        n_classes: int,
-        n_tried: int,
-        is_random: bool,
-        seed: np.uint64,
-    ) -> GrownTree:
+    def grow(cls, table: Table, lesson: Lesson, n_classes: int) -> GrownTree:
         """Grow a tree from the rows that have a weight."""
-        grown = grow_tree(*table, labels, weights, n_classes, n_tried, is_random, seed)
-        return cls(*grown, weights[grown[7]])
+        grown = grow_tree(table, lesson, n_classes)
+        return cls(*grown, lesson.weights[grown[7]])
 
     def counts(self, labels: IntArray, n_classes: int) -> FloatArray:
         """The label weights of every node."""
@@ -80,15 +62,15 @@ class Forest(NamedTuple):
     """Trees one after the other, whose leaves hold what they add to a row's score."""
 
     roots: IntArray
-    feature: IntArray
-    threshold: IntArray
-    kind: IntArray
-    left: IntArray  # the left child, or the place of a leaf's value
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.int32]
+    kind: NDArray[np.int32]
+    left: NDArray[np.int32]  # the left child, or the place of a leaf's value
     sets: SetArray
     values: NDArray[np.float32]  # (leaves, classes)
 
     @classmethod
-    def of(cls, trees: Sequence[tuple[GrownTree, FloatArray]], n_classes: int) -> Forest:
+    def of(cls, trees: Sequence[tuple[GrownTree, FloatArray]]) -> Forest:
         """Of trees and the values of their nodes, of which those of the leaves are kept."""
         n_nodes = n_sets = n_leaves = 0
         parts = []
@@ -100,12 +82,8 @@ class Forest(NamedTuple):
             n_nodes += len(tree.feature)
             n_sets += len(tree.sets)
             n_leaves += int(is_leaf.sum())
-        if not parts:
-            none = np.empty(0, dtype=np.int64)
-            empty = np.empty((0, 4), dtype=np.uint64)
-            return cls(none, none, none, none, none, empty, np.empty((0, n_classes), dtype=np.float32))
-        *columns, values = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return cls._make([*columns, values.astype(np.float32)])
+        roots, *nodes, sets, values = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return cls._make([roots, *(column.astype(np.int32) for column in nodes), sets, values.astype(np.float32)])
 
     def predict(self, table: Table, n_jobs: int = 1) -> FloatArray:
         """The sum of the values of every row's leaves; trees are added in order, whatever the number of threads."""

@@ -7,13 +7,17 @@ a tree with large leaves.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch.binning import Codes
-from ocoboost.batch.forest_kernels import SetArray, goes_left
+from ocoboost.batch.forest_splits import SetArray, goes_left
 from ocoboost.compiling import kernel
+
+NodeArray: TypeAlias = NDArray[np.int64] | NDArray[np.int32]  # while a tree is grown, and when it is kept
 
 
 @kernel
@@ -22,18 +26,18 @@ def find_leaf(
     row: int,
     root: int,
     missing: IntArray,
-    feature: IntArray,
-    threshold: IntArray,
-    kind: IntArray,
-    left: IntArray,
+    feature: NodeArray,
+    threshold: NodeArray,
+    kind: NodeArray,
+    left: NodeArray,
     sets: SetArray,
 ) -> int:
     """The leaf of a row, in the tree that begins at ``root``; ``codes``: (features, rows)."""
     node = root
     while feature[node] >= 0:
         column = feature[node]
-        is_left = goes_left(int(codes[column, row]), threshold[node], kind[node], missing[column], sets)
-        node = left[node] if is_left else left[node] + 1
+        is_left = goes_left(int(codes[column, row]), int(threshold[node]), int(kind[node]), missing[column], sets)
+        node = int(left[node]) if is_left else int(left[node]) + 1
     return node
 
 
@@ -42,10 +46,10 @@ def find_leaves(
     codes: Codes,
     rows: IntArray,
     missing: IntArray,
-    feature: IntArray,
-    threshold: IntArray,
-    kind: IntArray,
-    left: IntArray,
+    feature: NodeArray,
+    threshold: NodeArray,
+    kind: NodeArray,
+    left: NodeArray,
     sets: SetArray,
     out: IntArray,
 ) -> None:
@@ -118,10 +122,10 @@ def predict_rows(
     codes: Codes,
     roots: IntArray,
     missing: IntArray,
-    feature: IntArray,
-    threshold: IntArray,
-    kind: IntArray,
-    left: IntArray,
+    feature: NodeArray,
+    threshold: NodeArray,
+    kind: NodeArray,
+    left: NodeArray,
     sets: SetArray,
     values: NDArray[np.float32],
     out: FloatArray,

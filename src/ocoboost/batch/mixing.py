@@ -8,8 +8,8 @@ Hoeffding's inequality and a union bound over all M members and F folds of n / F
 member's held-out accuracy is within e = sqrt(F ln(2 M F / d) / (2 n)) of the mean accuracy of its chains on fresh rows
 (of the same noise). Exponential weights lose at most (s / 2) ln M to a* on the held-out rows, so a member drawn by its
 weight is, in expectation, at most 2 e + (s / 2) ln M below the best member. The mixture of their distributions, which
-predicts, is wrong at most twice as often as a label drawn from it. Choices are made from sums of whole numbers, and equal
-scores get equal weights.
+predicts, is wrong at most twice as often as a label drawn from it. Choices are made from sums of whole numbers, and
+equal scores get equal weights.
 """
 
 from __future__ import annotations

@@ -22,7 +22,8 @@ import numpy as np
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch import forest_leaves as leaves
 from ocoboost.batch import game
-from ocoboost.batch.forest import GrownTree, Table
+from ocoboost.batch.forest import GrownTree
+from ocoboost.batch.forest_splits import Lesson, Table
 from ocoboost.batch.rows import UNITS, step_rows
 from ocoboost.cascade.regimes import REALIZABLE, Playing, Regime, begin_games
 from ocoboost.oco.players import PLAYERS
@@ -109,9 +110,8 @@ class ChainSide:
             weights = np.where(self.is_taught, training.weights, 0.0)
         seed = tree_seed(training.seed, self._place(stage))
         n_tried = self.kind.n_tried(len(training.table.missing))
-        return GrownTree.grow(
-            training.table, training.labels, weights, training.n_classes, n_tried, self.kind.is_random, seed
-        )
+        lesson = Lesson(training.labels, weights, n_tried, self.kind.is_random, seed)
+        return GrownTree.grow(training.table, lesson, training.n_classes)
 
     def move(self, tree: GrownTree, stage: int, /) -> None:
         if self.kind.gamma == 1.0:
