@@ -13,6 +13,7 @@ from ocoboost import registry
 
 if TYPE_CHECKING:  # the same names once more for type checkers, which do not run the registry
     from ocoboost.batch.agnostic import AgnosticBoostClassifier as AgnosticBoostClassifier
+    from ocoboost.batch.boost import BoostClassifier as BoostClassifier
     from ocoboost.batch.histogram_tree import HistogramTreeClassifier as HistogramTreeClassifier
     from ocoboost.batch.pairwise import PairwiseBoostClassifier as PairwiseBoostClassifier
     from ocoboost.batch.realizable import RealizableBoostClassifier as RealizableBoostClassifier

@@ -32,6 +32,10 @@ DRAWN_ROWS = BIN_ROWS + 2  # which row is the n-th drawn (in place of rows) for 
 DRAWN_LABELS = BIN_ROWS + 3  # and the label it is given
 ACT = BIN_ROWS + 4  # the label that is played, by the number of plays (in place of rows)
 ASK = BIN_ROWS + 5  # whether a label is asked for, by the number of rows that it was considered for
+FOLDS = BIN_ROWS + 6  # the chain that never sees a row
+STAGE_ROWS = BIN_ROWS + 7  # which rows a stage is taught
+TREE_SEED = BIN_ROWS + 8  # seeds of random trees
+CATEGORY_ORDER = BIN_ROWS + 9  # which rows come before a row when a category's labels are counted
 
 _MASK = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
@@ -114,6 +118,15 @@ def member_seed(seed: int, member: int) -> int:
     True
     """
     return int(uniform(np.uint64(seed), MEMBER_SEED, 0, member) * 2.0**53)
+
+
+def tree_seed(seed: int, tree: int) -> np.uint64:
+    """A seed for one random tree.
+
+    >>> bool(tree_seed(7, 0) != tree_seed(7, 1))
+    True
+    """
+    return np.uint64(uniform(np.uint64(seed), TREE_SEED, 0, tree) * 2.0**53)
 
 
 def fresh_seed() -> int:

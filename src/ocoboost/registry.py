@@ -51,6 +51,7 @@ OURS = (
     Model("finite-experts", "FiniteExperts", "ocoboost.learners.experts.finite", LEARNER),
     Model("matrix-experts", "MatrixExperts", "ocoboost.learners.experts.finite", LEARNER),
     Model("littlestone-experts", "LittlestoneExperts", "ocoboost.learners.experts.finite", LEARNER),
+    Model("batch-boost", "BoostClassifier", "ocoboost.batch.boost", BATCH),
     Model("batch-agnostic", "AgnosticBoostClassifier", "ocoboost.batch.agnostic", BATCH),
     Model("batch-realizable", "RealizableBoostClassifier", "ocoboost.batch.realizable", BATCH),
     Model("batch-pairwise", "PairwiseBoostClassifier", "ocoboost.batch.pairwise", BATCH),

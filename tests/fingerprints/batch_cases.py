@@ -1,4 +1,4 @@
-"""Cases: batch boosters and their trees, and the scikit-learn wrapper."""
+"""Cases: batch boosters, their trees and their portfolio, and the scikit-learn wrapper."""
 
 from __future__ import annotations
 
@@ -92,6 +92,28 @@ def add_batch() -> None:
         add("batch", batch, regime, "clean", "depth2", gamma=0.9, start="uniform", random_state=7)
 
 
+def portfolio(name: str, **parameters: Any) -> Fingerprint:
+    """`BoostClassifier`."""
+    learned = stream(name)._replace(labels=[str(label) for label in stream(name).labels])
+    X, y, weights, probes = as_arrays(learned)
+    model = ocoboost.BoostClassifier(**{"n_estimators": 10, "random_state": 1} | parameters)
+    model.fit(X, y, sample_weight=weights)
+    exact = {"predictions": learned.letters(model.predict(X)), "labels": learned.letters(model.predict(probes))}
+    floats = {
+        "members": [number for member in model.members_ for number in member[1:]],
+        "power and accuracy": [model.power_, model.held_out_accuracy_],
+        "importances": gist(model.feature_importances_),
+        "distributions": [gist(model.predict_proba(X)), *model.predict_proba(probes)[0]],
+    }
+    return fingerprint(exact, floats)
+
+
+def add_portfolios() -> None:
+    for name in ("gaps", "abalone", "weighted"):
+        add("portfolio", portfolio, name)
+    add("portfolio", portfolio, "yeast", n_jobs=2, class_weight="balanced", max_bins=16)
+
+
 def lone_histogram_tree(name: str, **parameters: Any) -> Fingerprint:
     learned = stream(name)._replace(labels=[str(label) for label in stream(name).labels])
     X, y, weights, probes = as_arrays(learned)
@@ -161,4 +183,5 @@ def add_all() -> None:
     """Put the cases of this file into the table."""
     add_batch()
     add_histogram_trees()
+    add_portfolios()
     add_wrapped()

@@ -1,0 +1,194 @@
+"""Columns of text and categories, for random trees.
+
+A column with at most ``MOST_PLACES`` texts gives each a code of its own, and trees split them into sets. One with more
+gives numbers instead: for the most frequent labels, their share among the rows with the same text, drawn towards their
+share among all rows, and how frequent the text is. A row of the sample has the shares among the rows *before* it in an
+order that is keyed by row number, so none sees its own label (CatBoost's ordered target statistics). New rows have
+those of the whole sample. Texts that were not in the sample count as missing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, validate_data
+
+from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.compiling import kernel
+from ocoboost.data.text import category_of
+from ocoboost.randomness import CATEGORY_ORDER, draw_rows
+
+MOST_PLACES = 32
+MOST_SHARES = 8  # labels whose shares a column of many texts gives
+LEANING = 2.0  # weight of the shares among all rows
+_TEXT = (nw.String, nw.Categorical, nw.Enum, nw.Object)
+
+
+class RawColumns(NamedTuple):
+    """A table as read: numbers, and texts (None: missing) by their column."""
+
+    numbers: FloatArray  # (rows, features); zero where there is text
+    texts: dict[int, list[str | None]]
+
+
+class TextColumn(NamedTuple):
+    """What was learned of a column of text."""
+
+    place: int
+    codes: dict[str | None, int]
+    shares: FloatArray | None  # (codes + 1, shares + 1) and their logarithmic frequency; None: codes are used
+
+    def encode(self, texts: list[str | None]) -> IntArray:
+        """A code for each text; one more than the last for those that are missing or unknown."""
+        return np.array([self.codes.get(text, len(self.codes)) for text in texts], dtype=np.int64)
+
+
+def read_columns(estimator: Any, X: Any, *, places: tuple[int, ...] | None = None) -> RawColumns:
+    """Check a table, keeping its text; ``places`` are the columns of text in the sample, if it is not the sample."""
+    is_sample = places is None
+    columns = _object_columns(X, places)
+    if not any(isinstance(column, list) for column in columns or ()):
+        numbers = validate_data(estimator, X, reset=is_sample, dtype=np.float64, ensure_all_finite="allow-nan")
+        return RawColumns(numbers, {p: [_text(value) for value in numbers[:, p].tolist()] for p in places or ()})
+    assert columns is not None
+    validate_data(estimator, X, reset=is_sample, skip_check_array=True)
+    texts = {place: column for place, column in enumerate(columns) if isinstance(column, list)}
+    as_numbers = [np.zeros(len(c)) if isinstance(c, list) else c for c in columns]
+    numbers = check_array(np.column_stack(as_numbers), dtype=np.float64, ensure_all_finite="allow-nan")
+    return RawColumns(numbers, texts)
+
+
+def _object_columns(X: Any, places: tuple[int, ...] | None) -> list[FloatArray | list[str | None]] | None:
+    """Columns of a frame or of an array of objects, those of text as lists; None if it is only numbers."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        if not any(series.dtype in _TEXT for series in frame.iter_columns()) and not places:
+            return None
+        found = [(series.to_list(), series.dtype in _TEXT) for series in frame.iter_columns()]
+    elif isinstance(X, (np.ndarray, list, tuple)):
+        array = np.asarray(X, dtype=object) if not isinstance(X, np.ndarray) else X
+        if array.ndim != 2 or array.dtype.kind not in "OUS" or not array.size:
+            return None
+        if not any(isinstance(value, str) for value in array.ravel()):
+            return None
+        found = [(column.tolist(), True) for column in array.T]
+    else:
+        return None
+    return [_column(values, may_be_text, place in (places or ())) for place, (values, may_be_text) in enumerate(found)]
+
+
+def _column(values: list[Any], may_be_text: bool, was_text: bool) -> FloatArray | list[str | None]:
+    for value in values if may_be_text else ():
+        if isinstance(value, (dict, list, set)):
+            raise TypeError(f"argument must be a string or a number, not {type(value).__name__!r}")
+    is_text = was_text or (may_be_text and any(isinstance(value, str) for value in values))
+    if is_text:
+        return [_text(value) for value in values]
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def _text(value: Any) -> str | None:
+    if value is None or value != value:  # noqa: PLR0124 (NaN)
+        return None
+    return category_of(value if isinstance(value, str) else str(value))
+
+
+def learn_columns(
+    raw: RawColumns, labels: IntArray, weights: FloatArray, n_classes: int, seed: int
+) -> tuple[list[TextColumn], dict[int, FloatArray]]:
+    """The columns of text, and the numbers that those with many texts give the rows of the sample."""
+    order = np.empty(len(labels))
+    draw_rows(seed, CATEGORY_ORDER, 0, 0, order)
+    order_of_rows = np.argsort(order, kind="stable")
+    counted = np.argsort(-np.bincount(labels, weights, minlength=n_classes), kind="stable")
+    shown = counted[: 1 if n_classes == 2 else MOST_SHARES].astype(np.int64)
+    learned, statistics = [], {}
+    for place, texts in raw.texts.items():
+        known = sorted({text for text in texts if text is not None})
+        column = TextColumn(place, {text: code for code, text in enumerate(known)}, None)
+        if len(known) > MOST_PLACES:
+            codes = column.encode(texts)
+            before = np.empty((len(codes), len(shown) + 1))
+            final = np.empty((len(known) + 1, len(shown) + 1))
+            counts = np.zeros((len(known) + 2, n_classes + 1))  # the last row is that of all texts
+            count_before(codes, labels, weights, order_of_rows, shown, counts, before)
+            count_after(counts, shown, final)
+            before[:, -1] = final[codes, -1]  # a frequency says nothing about labels
+            column, statistics[place] = column._replace(shares=final), before
+        learned.append(column)
+    return learned, statistics
+
+
+@kernel
+def _shares(counts: FloatArray, code: int, shown: IntArray, out: FloatArray) -> None:
+    every = counts.shape[0] - 1
+    n_classes = counts.shape[1] - 1
+    for place in range(shown.size):
+        label = shown[place]
+        share = (counts[every, label] + 1.0 / n_classes) / (counts[every, n_classes] + 1.0)
+        out[place] = (counts[code, label] + LEANING * share) / (counts[code, n_classes] + LEANING)
+
+
+@kernel
+def count_before(
+    codes: IntArray,
+    labels: IntArray,
+    weights: FloatArray,
+    order: IntArray,
+    shown: IntArray,
+    counts: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Each row's label shares among the rows before it; ``counts`` ends with those of all rows."""
+    every = counts.shape[0] - 1
+    n_classes = counts.shape[1] - 1
+    for place in range(order.size):
+        row = order[place]
+        _shares(counts, codes[row], shown, out[row])
+        for where in (codes[row], every):
+            counts[where, labels[row]] += weights[row]
+            counts[where, n_classes] += weights[row]
+
+
+@kernel
+def count_after(counts: FloatArray, shown: IntArray, out: FloatArray) -> None:
+    """Every code's label shares among all rows, and the logarithm of its frequency."""
+    for code in range(out.shape[0]):
+        _shares(counts, code, shown, out[code])
+        out[code, shown.size] = np.log1p(counts[code, counts.shape[1] - 1])
+
+
+def assemble(
+    raw: RawColumns, learned: list[TextColumn], statistics: dict[int, FloatArray] | None = None
+) -> tuple[FloatArray, list[IntArray], IntArray]:
+    """Columns of numbers, columns of codes, and the original place of each, numbers first.
+
+    ``statistics`` are those of the sample's rows; None: the rows are new.
+    """
+    by_place = {column.place: column for column in learned}
+    numbers, codes, places, code_places = [], [], [], []
+    for place in range(raw.numbers.shape[1]):
+        column = by_place.get(place)
+        if column is None:
+            numbers.append(raw.numbers[:, place : place + 1])
+            places.append(place)
+        elif column.shares is None:
+            codes.append(column.encode(raw.texts[place]))
+            code_places.append(place)
+        else:
+            its = column.shares[column.encode(raw.texts[place])] if statistics is None else statistics[place]
+            numbers.append(its)
+            places += [place] * its.shape[1]
+    n_rows = len(raw.numbers)
+    matrix = np.hstack(numbers) if numbers else np.empty((n_rows, 0))
+    return np.ascontiguousarray(matrix), codes, np.array(places + code_places, dtype=np.int64)
+
+
+def original_shares(values: FloatArray, places: IntArray, n_features: int) -> NDArray[np.float64]:
+    """What table columns have, added up by original column, as shares of 1 (all zero if there is nothing)."""
+    out: FloatArray = np.bincount(places, weights=values, minlength=n_features).astype(np.float64)
+    total = out.sum()
+    return out / total if total > 0.0 else out

@@ -1,0 +1,188 @@
+"""The members of `BoostClassifier`: Algorithm 5 over random trees, several times, each judged on rows it never saw.
+
+A member is the game of ``game.py`` in the realizable regime: every row's player plays its weight, a stage grows one
+random tree, and a player sees the label that the tree gives its row. Started at the label, with gamma 1, no play ever
+moves: such a member is a forest. With a smaller gamma rows that are often wrong keep their weight and others lose it.
+Plays move by the votes of stages that did not see the row, as those that saw it are nearly always right about it.
+
+Every member is five *chains*. A row belongs to one of five folds, by a draw that is keyed by its number, and a chain
+never sees the rows of its own fold; they judge it. So all rows are taught to four chains and judge the fifth, no
+chain is played twice, and all of them vote. A tree serves several members at once, whose leaves lean on their parents
+with different strengths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.batch import forest_leaves as leaves
+from ocoboost.batch import game
+from ocoboost.batch.forest import GrownTree
+from ocoboost.batch.forest_splits import Lesson, Table
+from ocoboost.batch.rows import UNITS, step_rows
+from ocoboost.cascade.regimes import REALIZABLE, Playing, Regime, begin_games
+from ocoboost.oco.players import PLAYERS
+from ocoboost.randomness import FOLDS, STAGE_ROWS, draw_rows, tree_seed
+
+N_FOLDS = 5
+LEAST_ROWS = 50  # with fewer, nothing is held out
+MOST_ROWS = 2**16  # that a tree is grown from
+MOST_TRIED = 32  # columns at a node
+STRENGTHS = (0.0, 1.0, 4.0, 16.0, 64.0)  # in rows
+VOTING_STRENGTH = 1.0  # of the votes that players see
+
+
+class Kind(NamedTuple):
+    """How the trees of a member are grown, and how its game is played."""
+
+    name: str
+    is_random: bool
+    columns: str  # "sqrt", "half" or "all" of them are tried at a node
+    bag: float  # the share of the chain's rows that a stage is taught
+    gamma: float
+
+    def n_tried(self, n_features: int) -> int:
+        found = {"sqrt": int(np.sqrt(n_features)), "half": n_features // 2, "all": n_features}[self.columns]
+        return max(1, min(found, MOST_TRIED))
+
+
+KINDS = (
+    Kind("random trees, few columns", True, "sqrt", 1.0, 1.0),
+    Kind("random trees, all columns", True, "all", 1.0, 1.0),
+    Kind("greedy trees, few columns", False, "sqrt", 0.8, 1.0),
+    Kind("greedy trees, half of the columns", False, "half", 0.8, 1.0),
+    Kind("boosted random trees, all columns", True, "all", 0.7, 0.2),
+)
+
+
+class Training(NamedTuple):
+    """All that a chain is told."""
+
+    table: Table
+    labels: IntArray
+    weights: FloatArray  # their mean is 1, so that a strength counts rows
+    folds: IntArray  # of every row; -1: never held out
+    n_classes: int
+    n_stages: int
+    seed: int
+
+
+class Chain(NamedTuple):
+    """One played game."""
+
+    trees: list[GrownTree]
+    judging: IntArray  # the rows that it never saw
+    hits: IntArray  # by strength: the weight in units of those of them that it got right
+
+
+class ChainSide:
+    """Player A of a chain's game: the weights of its rows, and the random tree that answers them."""
+
+    def __init__(self, kind: Kind, training: Training, fold: int, number: int) -> None:
+        self.kind = kind
+        self.training = training
+        self.number = number
+        self.is_taught = training.folds != fold
+        self.playing = _playing(kind, training)
+        self.plays, self.memory = begin_games(self.playing, training.labels)
+        self._in_bag = self.is_taught
+
+    def fit_next(self, stage: int) -> GrownTree:
+        training = self.training
+        n_rows = len(training.labels)
+        share = min(self.kind.bag, MOST_ROWS / max(1, int(self.is_taught.sum())))
+        self._in_bag = self.is_taught
+        if share < 1.0:
+            draws = np.empty(n_rows)
+            draw_rows(training.seed, STAGE_ROWS, 0, self._place(stage), draws)
+            self._in_bag = self.is_taught & (draws < share)
+        weights = np.where(self._in_bag, training.weights, 0.0)
+        if self.kind.gamma < 1.0:
+            played = weights * self.plays[:, 0]
+            if played.sum() > 0.0:  # else all plays are zero, and every weight is as good as any
+                weights = played * (weights.sum() / played.sum())
+        if not weights.any():
+            weights = np.where(self.is_taught, training.weights, 0.0)
+        seed = tree_seed(training.seed, self._place(stage))
+        n_tried = self.kind.n_tried(len(training.table.missing))
+        lesson = Lesson(training.labels, weights, n_tried, self.kind.is_random, seed)
+        return GrownTree.grow(training.table, lesson, training.n_classes)
+
+    def move(self, tree: GrownTree, stage: int, /) -> None:
+        if self.kind.gamma == 1.0:
+            return  # the loss of a right vote is zero, and after a wrong one the play stays at its largest, 1
+        training = self.training
+        rows = np.nonzero(self.is_taught & ~self._in_bag)[0]
+        nodes = tree.leaning(tree.counts(training.labels, training.n_classes), VOTING_STRENGTH)
+        votes = np.empty(len(rows), dtype=np.int64)
+        leaves.vote_rows(nodes, tree.find_leaves(training.table, rows), votes)
+        plays, memory = self.plays[rows], self.memory[rows]
+        step_rows(self.playing, votes, training.labels[rows], stage, plays, memory)
+        self.plays[rows], self.memory[rows] = plays, memory
+
+    def _place(self, stage: int) -> int:
+        return self.number * self.training.n_stages + stage
+
+
+def _playing(kind: Kind, training: Training) -> Playing:
+    """A row's player moves in the stages that did not see it, which sets its step."""
+    n_moves = max(1, round(training.n_stages * (1.0 - kind.bag)))
+    return Regime(REALIZABLE).playing(
+        PLAYERS["gradient"], gamma=kind.gamma, n_classes=training.n_classes, n_learners=n_moves, start="label"
+    )
+
+
+def play_chain(kind: Kind, training: Training, fold: int, number: int) -> Chain:
+    """Play one game, and have it judged by the rows of its fold."""
+    side = ChainSide(kind, training, fold, number)
+    judging = np.nonzero(~side.is_taught)[0]
+    sums = np.zeros((len(STRENGTHS), len(judging), training.n_classes))
+    trees = []
+    for tree in game.play(side, ChainSide.fit_next, training.n_stages):
+        trees.append(tree)
+        if len(judging):
+            counts = tree.counts(training.labels, training.n_classes)
+            ends = tree.find_leaves(training.table, judging)
+            for place, strength in enumerate(STRENGTHS):
+                leaves.add_rows(tree.leaning(counts, strength), ends, 1.0, sums[place])
+    is_right = sums.argmax(axis=2) == training.labels[judging]
+    units = weight_units(training.weights[judging])
+    return Chain(trees, judging, is_right.astype(np.int64) @ units)
+
+
+def weight_units(weights: FloatArray) -> IntArray:
+    """Weights as whole numbers, whose sums do not depend on their order."""
+    return np.round(weights * (UNITS >> 10)).astype(np.int64)
+
+
+def play_all(training: Training, n_jobs: int, progress: Callable[[], None]) -> list[list[Chain]]:
+    """The chains of every kind."""
+    folds = range(N_FOLDS) if (training.folds >= 0).any() else (0,) * N_FOLDS
+    jobs = [(kind, fold, N_FOLDS * i + j) for i, kind in enumerate(KINDS) for j, fold in enumerate(folds)]
+
+    def play(job: tuple[Kind, int, int]) -> Chain:
+        kind, fold, number = job
+        chain = play_chain(kind, training, fold, number)
+        progress()
+        return chain
+
+    if n_jobs == 1:
+        chains = list(map(play, jobs))
+    else:
+        with ThreadPoolExecutor(n_jobs) as executor:
+            chains = list(executor.map(play, jobs))
+    return [chains[first : first + N_FOLDS] for first in range(0, len(chains), N_FOLDS)]
+
+
+def fold_of_rows(seed: int, n_rows: int) -> IntArray:
+    """The fold of every row, keyed by its number; too few rows have none."""
+    if n_rows < LEAST_ROWS:
+        return np.full(n_rows, -1, dtype=np.int64)
+    draws = np.empty(n_rows)
+    draw_rows(seed, FOLDS, 0, 0, draws)
+    return (draws * N_FOLDS).astype(np.int64)
