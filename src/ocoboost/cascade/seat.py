@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.cascade.kernel import learn_block, poll_block
+from ocoboost.cascade.kernel import Span, learn_block, poll_block
 from ocoboost.cascade.native import FORGET, RECALL, RECORD, NativeEnsemble
 from ocoboost.cascade.regimes import Playing
 from ocoboost.cascade.relabelling import Games, Relabelling
@@ -114,7 +114,7 @@ def learn_seats(
             is_same = gather_row(codes, page.source, page.category, page.features[0])
             page.scratch.remembers[0] = RECALL if is_same and page.asked[0] == number else FORGET
             begin_row(page.playing, page.games, label, weight)
-        learners = (0, page.playing.n_learners)
+        learners = Span(0, page.playing.n_learners, 0)
         if not learn_block(
             page.forest,
             page.scratch,
@@ -146,7 +146,10 @@ def poll_seats(book: Any, places: IntArray, codes: FloatArray, n_classes: int, n
             gather_row(codes, page.source, page.category, page.features[0])
             clear_votes(page.games)
             page.scratch.remembers[0] = RECORD
-            poll_block(page.forest, page.scratch, page.playing, page.games, (), page.features, n_classes, n_learned)
+            learners = Span(0, page.playing.n_learners, 0)
+            poll_block(
+                page.forest, page.scratch, page.playing, page.games, (), page.features, n_classes, n_learned, learners
+            )
             page.scratch.remembers[0] = FORGET
             page.asked[0] = n_learned
             give_shares(page, out[place])
