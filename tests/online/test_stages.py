@@ -67,7 +67,9 @@ class ShuffledLine:
 
 
 def staged(model, n_stages, *, seed=None, block_rows=256):
-    make = (lambda stages, state: LocalLine(stages)) if seed is None else (lambda stages, _: ShuffledLine(stages, seed))
+    def make(stages, fresh, state):
+        return LocalLine(stages) if seed is None else ShuffledLine(stages, seed)
+
     return Staged(model, make, n_stages, block_rows)
 
 

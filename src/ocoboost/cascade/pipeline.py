@@ -66,9 +66,8 @@ def learn_pipelined(
             if done:
                 return
             with gate.alone():
-                if ensemble.is_full(
-                    int(reached[0]) - span.held_from
-                ):  # another thread may have grown the arrays in the meantime
+                # Another thread may have grown the arrays in the meantime.
+                if ensemble.is_full(int(reached[0]) - span.held_from):
                     ensemble.grow()
 
     if n_threads <= 1:  # learner by learner over the whole block: every tree is fetched from memory once

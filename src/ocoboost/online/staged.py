@@ -18,6 +18,7 @@ from ocoboost.cascade.answers import Answers
 from ocoboost.data import tables
 from ocoboost.data.labels import Label
 from ocoboost.data.rows import Row
+from ocoboost.errors import BrokenModelError, LostStageError
 from ocoboost.online.stages import Head, Passage, Stage, cut, forget_learners, join
 from ocoboost.stream.protocol import StreamClassifier
 from ocoboost.stream.state import Answered, State
@@ -80,14 +81,14 @@ class Staged:
     def __init__(
         self,
         model: StreamClassifier,
-        make_line: Callable[[list[Stage], State], Line],
+        make_line: Callable[[list[Stage], list[Stage], State], Line],
         n_stages: int,
         block_rows: int = 256,
     ) -> None:
         self.model = model
         self.block_rows = block_rows
         self._make_line = make_line
-        self._n_stages = n_stages
+        self.n_stages = n_stages
         self._line: Line | None = None
         self._head: Head | None = None
         self._sent: deque[_Sent] = deque()  # on their way
@@ -144,10 +145,10 @@ class Staged:
         state = self.model.state_
         if self._head is None or self._line is None or self._head.state is not state:
             assert state is not None
-            stages = cut(state.engine, self._n_stages)
-            self._line = self._make_line(stages, state)
+            stages, fresh = cut(state.engine, self.n_stages), self.model.fresh_state(state.seed)
+            self._line = self._make_line(stages, cut(fresh.engine, self.n_stages), state)
             if state.n_rows > 0:
-                forget_learners(state, self.model.fresh_state(state.seed))
+                forget_learners(state, fresh)
             self._head = Head(state)
         return self._head, self._line
 
@@ -198,7 +199,7 @@ class Staged:
                 line.send(head.ask(asked[-1]))
                 take(line.most - 1)
             take(0)
-        return Answers(*(None if array is None else np.concatenate(array) for array in _columns(said)))
+        return Answers(*_joined(said))
 
     def labels(self, X: Any) -> Any:
         """The labels predicted for a table, in kind."""
@@ -214,6 +215,8 @@ class Staged:
     def to_local(self) -> StreamClassifier:
         """A copy of the model with all its learners, without stages."""
         self.wait()
+        if self.model.state_ is not None and self.model.state_.broken:
+            raise BrokenModelError(f"{type(self.model).__name__}: {self.model.state_.broken}; load an earlier model.")
         local: StreamClassifier = self.model.clone()
         if self._head is not None and self._line is not None:
             local.state_ = join(self._head.state, self._line.stages())
@@ -239,14 +242,17 @@ class _Breaking:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
         state = self._staged.model.state_
         if state is not None and isinstance(error, Exception):  # an interrupt leaves all as it is, on its way
-            state.broken = f"learning was interrupted at row {self._staged.n_certain}"
+            n_certain = self._staged.n_certain
+            state.broken = f"learning was interrupted at row {n_certain}"
+            if isinstance(error, LostStageError):
+                error.row = n_certain
             self._staged._sent.clear()
 
 
-def _columns(said: list[Answers]) -> Iterator[Any]:
-    """The arrays of several answers, by what they are."""
-    for column in zip(*said, strict=True):
-        yield None if column[0] is None else list(column)
+def _joined(said: list[Answers]) -> Iterator[Any]:
+    """The arrays of several answers, one behind the other."""
+    for arrays in zip(*said, strict=True):
+        yield None if arrays[0] is None else np.concatenate(arrays)
 
 
 def predictions(answered: Iterable[Answered]) -> list[Label | None]:

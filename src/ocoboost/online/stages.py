@@ -213,7 +213,7 @@ class _Unit(NamedTuple):
     kind: type
     number: int  # of the cascade, or of the kind of forests
     place: int  # among the learners, or the slots
-    count: int = 1
+    n_learners: int = 1
 
 
 def _units(engine: Engine) -> Iterator[_Unit]:
@@ -251,7 +251,7 @@ def _parts(engine: Engine, units: list[_Unit]) -> Iterator[Learners | Forests | 
     """Neighbouring units of the same thing, in one part."""
     for (kind, number), group in itertools.groupby(units, key=lambda unit: (unit.kind, unit.number)):
         same = list(group)
-        first, end = same[0].place, same[-1].place + same[-1].count
+        first, end = same[0].place, same[-1].place + same[-1].n_learners
         if kind is Learners:
             cascade = engine.cascades[number]
             is_whole = end - first == cascade.cells.n_learners

@@ -205,7 +205,7 @@ def _zeros(n_learners: int, n_nodes: int, n_classes: int, n_columns: int) -> lay
 
 
 def _copy(old: layout.Trees, learner: int, most: int, new: layout.Trees, place: int | None = None) -> None:
-    """Copy the nodes that a tree has into arrays that are at least as large, into another tree's place if it is given."""
+    """Copy the nodes that a tree has into arrays that are at least as large; to ``place`` if it is given."""
     n_nodes, n_classes, n_columns = old.n_nodes[learner], old.class_weight.shape[2], old.scale.shape[1]
     place = learner if place is None else place
     new.n_nodes[place] = n_nodes
