@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
-import tempfile
 import time
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ocoboost.errors import ModelFileError
@@ -96,10 +94,7 @@ def checkpoint_of(stage: Stage, n_rows: int, n_classes: int) -> Checkpoint:
         state = stage.state()
     except ModelFileError:
         return Checkpoint(pickle.dumps(stage), True, *told)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "stage.oco")
-        container.write(path, {"stage": state})
-        return Checkpoint(path.read_bytes(), False, *told)
+    return Checkpoint(b"".join(container.encoded({"stage": state})), False, *told)
 
 
 def restored(fresh: Stage, checkpoint: Checkpoint) -> Stage:
@@ -107,11 +102,8 @@ def restored(fresh: Stage, checkpoint: Checkpoint) -> Stage:
     if checkpoint.is_pickle:
         stage: Stage = pickle.loads(checkpoint.data)
         return stage
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "stage.oco")
-        path.write_bytes(checkpoint.data)
-        with container.opened(path) as file:
-            saved: Any = file.unpacked()
+    with container.opened("the checkpoint of a stage", checkpoint.data) as file:
+        saved: Any = file.unpacked()
     schema = pickle.loads(checkpoint.schema)
     fresh.restore(saved["stage"], schema, checkpoint.n_rows, checkpoint.n_classes)
     return fresh
