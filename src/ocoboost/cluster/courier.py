@@ -40,7 +40,8 @@ class Standing(NamedTuple):
     name: str
     worker: str
     n_blocks: int  # that it has passed on
-    seconds: float  # that it worked on them
+    seconds: float  # that it had them
+    processor_seconds: float  # that it worked on them
     n_restarts: int
     n_logged_bytes: int
 
@@ -67,7 +68,7 @@ class Courier(threading.Thread):
         self.outbox: queue.Queue[Any] = self.inbox  # the next stage's inbox, once it is there
         self.stage_name = f"stage {number + 1} ({name})"
         self.n_passed = self.n_restarts = 0
-        self.seconds = 0.0
+        self.seconds = self.processor_seconds = 0.0
         self.waiting_since: float | None = None
         self.worker = ""
         self._client, self._number, self._fresh, self._settings, self._fail = client, number, fresh, settings, fail
@@ -95,13 +96,14 @@ class Courier(threading.Thread):
             self._restart(error)
 
     def standing(self) -> Standing:
-        return Standing(self.stage_name, self.worker, self.n_passed, self.seconds, self.n_restarts, self._logged)
+        worked = self.n_passed, self.seconds, self.processor_seconds
+        return Standing(self.stage_name, self.worker, *worked, self.n_restarts, self._logged)
 
     def stage(self) -> bytes:
         """The stage itself, pickled; nothing is on its way."""
         while True:
             try:
-                data: bytes = self._result(self._actor.stage())
+                data: bytes = self._ask(self._actor, "stage")
                 return data
             except WorkerLostError as error:
                 self._restart(error)
@@ -163,6 +165,7 @@ class Courier(threading.Thread):
             raise pickle.loads(taken.error)
         self.n_passed += 1
         self.seconds += taken.seconds
+        self.processor_seconds += taken.processor_seconds
         self.waiting_since = time.monotonic() if self._n_waiting else None
         while not self._is_closed.is_set():
             try:
@@ -183,6 +186,14 @@ class Courier(threading.Thread):
             return taken
         return self._ready.popleft()
 
+    def _ask(self, actor: Any, method: str, *args: Any) -> Any:
+        """What a method of the actor returns."""
+        try:
+            future = getattr(actor, method)(*args)
+        except Exception as error:  # Dask knows already that the worker is gone
+            raise WorkerLostError(f"{type(error).__name__}: {error}") from error
+        return self._result(future)
+
     def _result(self, future: Any) -> Any:
         """What an actor's method returns. Dask may never say that the worker is gone, so we look."""
         while not self._is_closed.is_set():
@@ -200,7 +211,7 @@ class Courier(threading.Thread):
     def _renew(self) -> None:
         """Take a new checkpoint, and forget the blocks before it."""
         try:
-            checkpoint = self._result(self._actor.checkpoint())
+            checkpoint = self._ask(self._actor, "checkpoint")
         except WorkerLostError as error:
             self._restart(error)
             return  # the log is a little longer than it should be, until the next block
@@ -223,7 +234,7 @@ class Courier(threading.Thread):
             checkpoint = self._checkpoint
             if checkpoint is not None:
                 checkpoint = checkpoint._replace(data=self._path.read_bytes())
-            self._result(actor.begin(self._fresh, self._first, checkpoint))
+            self._ask(actor, "begin", self._fresh, self._first, checkpoint)
             self._future, self._actor = future, actor
 
     def _restart(self, why: Exception, *unlogged: bytes) -> None:
@@ -248,7 +259,7 @@ class Courier(threading.Thread):
         raise LostStageError(self.stage_name, f"{MOST_ATTEMPTS} attempts have failed, the last with: {why}")
 
     def _replayed(self, number: int, data: bytes) -> Taken:
-        taken: Taken = self._result(self._actor.take(number, data))
+        taken: Taken = self._ask(self._actor, "take", number, data)
         return taken
 
     def _find_worker(self, why: Exception) -> str:

@@ -19,10 +19,10 @@ from ocoboost.data import tables
 from ocoboost.data.labels import Label, as_label
 from ocoboost.data.rows import NumberRows, Row
 from ocoboost.errors import InvalidInputError, InvalidParameterError, ModelFileError
-from ocoboost.keyed.scores import KeyScores, scores_of
+from ocoboost.keyed.scores import KeyScores
 from ocoboost.keyed.store import Store, read_key, spelled_key
 from ocoboost.saving.model import describe, model_bytes, read_model
-from ocoboost.saving.values import pack
+from ocoboost.saving.values import pack, unpack
 from ocoboost.stream.protocol import StreamClassifier
 
 OVERHEAD = 16 << 10  # bytes of Python objects that a model in memory takes, beside what it counts itself, about
@@ -101,6 +101,7 @@ class ModelsByKey:
         self._parent = None if parent is None else pickle.dumps(parent)
         self._held: OrderedDict[str, _Held] = OrderedDict()  # by the spelling of the key, the latest last
         self._n_bytes = 0
+        self._n_rows = self._store.total().n_rows
 
     def _check_about(self, name: str, value: bytes) -> None:
         """Raise if the folder has models of another kind."""
@@ -136,7 +137,8 @@ class ModelsByKey:
             with self._taken(key) as held:
                 told = [labels[row] for row in own]
                 answered = list(held.model.prequential(_chosen(rows, own), told, w=weights[own]))
-            self._put(key, held.model, held.scores.plus(scores_of(answered, told)))
+            self._put(key, held.model, held.scores.after(answered, told))
+            self._n_rows += len(own)
             for row, label in zip(own, (label for block in answered for label in block.labels), strict=True):
                 said[row] = label
         return said
@@ -198,6 +200,21 @@ class ModelsByKey:
         """Of all rows that were predicted before they were learned."""
         self._write_all()
         return self._store.total()
+
+    @property
+    def n_rows_(self) -> int:
+        """The number of rows that were predicted and learned."""
+        return self._n_rows
+
+    @property
+    def notes(self) -> Any:
+        """Numbers and text that belong to the models, kept with them by ``flush``; None if there are none."""
+        data = self._store.about("notes")
+        return None if data is None else unpack(json.loads(data), [])
+
+    @notes.setter
+    def notes(self, notes: Any) -> None:
+        self._store.set_about("notes", json.dumps(pack(notes, [])).encode())
 
     def scores(self, key: Hashable) -> KeyScores:
         """Of the rows of one key."""
