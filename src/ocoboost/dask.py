@@ -1,4 +1,4 @@
-"""Both batch boosters on a Dask cluster, bit-identical to one machine.
+"""Batch boosters, online boosters and models by key on a Dask cluster, bit-identical to one machine.
 
     pip install ocoboost[dask]
 
@@ -36,6 +36,7 @@ from ocoboost.cluster.boosters import (
     OnlinePairwiseBoostClassifier,
     OnlineRealizableBoostClassifier,
 )
+from ocoboost.cluster.by_key import ModelsByKey
 from ocoboost.cluster.partitions import is_dask, lengths_of, parts_like, parts_of
 from ocoboost.data.parameters import invalid
 from ocoboost.errors import LostStageError, SlowStageWarning
@@ -45,6 +46,7 @@ __all__ = [
     "AgnosticBoostClassifier",
     "LostRowsError",
     "LostStageError",
+    "ModelsByKey",
     "OnlineAgnosticBoostClassifier",
     "OnlineBoostClassifier",
     "OnlineMBBMClassifier",

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from command_line import run_cli
+from command_line import ocoboost as command
 from laws import learned
 from ocoboost import HoeffdingTrees, ModelsByKey
 
@@ -26,7 +26,7 @@ def shops(tmp_path):
 
 
 def by_key(path, *options):
-    return run_cli("run", str(path), "--target", "y", "--key", "shop", "--model", "hoeffding", *options)
+    return command("run", str(path), "--target", "y", "--key", "shop", "--model", "hoeffding", *options)
 
 
 def test_every_key_is_scored_and_the_worst_come_first(shops):
@@ -77,7 +77,7 @@ def test_what_does_not_go_with_a_key_is_said(shops, tmp_path):
 
 @pytest.mark.parametrize("named", ["local", "local:0", "local:two"])
 def test_a_cluster_has_to_be_named_properly(shops, named):
-    result = run_cli("run", str(shops), "--target", "y", "--budget", "5", "--cluster", named)
+    result = command("run", str(shops), "--target", "y", "--budget", "5", "--cluster", named)
     assert result.exit_code == 2
     assert "is neither local:N" in result.output
 
@@ -86,17 +86,17 @@ def test_a_cluster_has_to_be_named_properly(shops, named):
 def test_a_run_on_a_cluster_writes_the_same_file(shops, tmp_path):
     here, there, half = tmp_path / "here.oco", tmp_path / "there.oco", tmp_path / "half.csv"
     options = ["--target", "y", "--budget", "40"]
-    expected = json.loads(run_cli("run", str(shops), *options, "--save", str(here), "--json").output)
+    expected = json.loads(command("run", str(shops), *options, "--save", str(here), "--json").output)
     on_cluster = [*options, "--cluster", "local:2", "--save", str(there), "--json"]
-    found = json.loads(run_cli("run", str(shops), *on_cluster).output)
+    found = json.loads(command("run", str(shops), *on_cluster).output)
     for name in ("rows_per_second", "saved"):
         expected.pop(name), found.pop(name)
     assert found == expected
     assert here.read_bytes() == there.read_bytes()
     half.write_text("\n".join(shops.read_text().splitlines()[:201]) + "\n")
     more = ["--cluster", "local:2", "--json", "--report", str(tmp_path / "page.html")]
-    resumed = run_cli("run", str(half), "--resume", str(there), *more)
+    resumed = command("run", str(half), "--resume", str(there), *more)
     assert json.loads(resumed.output)["rows"] == 200
-    assert run_cli("run", str(half), "--resume", str(here), "--json").exit_code == 0
+    assert command("run", str(half), "--resume", str(here), "--json").exit_code == 0
     assert here.read_bytes() == there.read_bytes()
     assert (tmp_path / "page.html").exists()
