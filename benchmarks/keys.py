@@ -100,7 +100,7 @@ def measured(models: ModelsByKey, n_rows: int, used: float, began: float, folder
 
 def store(result: dict[str, Any]) -> None:
     known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    RESULTS.write_text(json.dumps(known | {result["model"]: result}, indent=2) + "\n")
+    RESULTS.write_text(json.dumps(known | {f"{result['model']}, {result['keys']} keys": result}, indent=2) + "\n")
 
 
 if __name__ == "__main__":
