@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # the same names once more for type checkers, which do not ru
     from ocoboost.batch.histogram_tree import HistogramTreeClassifier as HistogramTreeClassifier
     from ocoboost.batch.pairwise import PairwiseBoostClassifier as PairwiseBoostClassifier
     from ocoboost.batch.realizable import RealizableBoostClassifier as RealizableBoostClassifier
+    from ocoboost.keyed.models import ModelsByKey as ModelsByKey
     from ocoboost.learners.experts.classifier import StumpExperts as StumpExperts
     from ocoboost.learners.experts.finite import FiniteExperts as FiniteExperts
     from ocoboost.learners.experts.finite import LittlestoneExperts as LittlestoneExperts
@@ -35,6 +36,7 @@ if TYPE_CHECKING:  # the same names once more for type checkers, which do not ru
     from ocoboost.saving.model import save as save
 
 _HOMES = {model.name: model.home for model in registry.OURS} | dict.fromkeys(("load", "save"), "ocoboost.saving.model")
+_HOMES["ModelsByKey"] = "ocoboost.keyed.models"
 __all__ = sorted(_HOMES)  # noqa: PLE0605
 
 

@@ -1,4 +1,4 @@
-"""Both batch boosters on a Dask cluster, bit-identical to one machine.
+"""Batch boosters, online boosters and models by key on a Dask cluster, bit-identical to one machine.
 
     pip install ocoboost[dask]
 
@@ -24,13 +24,37 @@ from sklearn.utils.validation import check_is_fitted
 
 from ocoboost.batch.agnostic import AgnosticBoostClassifier as LocalAgnosticBoostClassifier
 from ocoboost.batch.booster import BatchBooster, foreign_learner, seed_from
-from ocoboost.batch.distributed import Block, LostRowsError, gather, prepare
+from ocoboost.batch.distributed import Block, LostRowsError, prepare
 from ocoboost.batch.histogram_tree import HistogramTreeClassifier
 from ocoboost.batch.learners import WeakLearner
 from ocoboost.batch.realizable import RealizableBoostClassifier as LocalRealizableBoostClassifier
+from ocoboost.cluster.boosters import (
+    AdaBoostOLMClassifier,
+    OnlineAgnosticBoostClassifier,
+    OnlineBoostClassifier,
+    OnlineMBBMClassifier,
+    OnlinePairwiseBoostClassifier,
+    OnlineRealizableBoostClassifier,
+)
+from ocoboost.cluster.by_key import ModelsByKey
+from ocoboost.cluster.partitions import is_dask, lengths_of, parts_like, parts_of
 from ocoboost.data.parameters import invalid
+from ocoboost.errors import LostStageError, SlowStageWarning
 
-__all__ = ["AgnosticBoostClassifier", "LostRowsError", "RealizableBoostClassifier"]
+__all__ = [
+    "AdaBoostOLMClassifier",
+    "AgnosticBoostClassifier",
+    "LostRowsError",
+    "LostStageError",
+    "ModelsByKey",
+    "OnlineAgnosticBoostClassifier",
+    "OnlineBoostClassifier",
+    "OnlineMBBMClassifier",
+    "OnlinePairwiseBoostClassifier",
+    "OnlineRealizableBoostClassifier",
+    "RealizableBoostClassifier",
+    "SlowStageWarning",
+]
 
 
 class _OnDask(BatchBooster):
@@ -87,15 +111,15 @@ class _OnDask(BatchBooster):
 
     def sample(self, X: Any, random_state: Any = None) -> Any:
         """As the local booster; lazy for a Dask array or data frame."""
-        if not _is_dask(X):
+        if not is_dask(X):
             return self.to_local().sample(X, random_state)
-        first_rows = np.cumsum([0, *_lengths(default_client(), X)]).tolist()
+        first_rows = np.cumsum([0, *lengths_of(default_client(), X)]).tolist()
         seed = self._sampling_seed(random_state)
         return self._blockwise("_sample", X, itertools.repeat(seed), first_rows[:-1])
 
     def correlation(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """As the local booster."""
-        gains = self._blockwise("_gains", X, _parts_like(default_client(), X, y) if _is_dask(X) else y)
+        gains = self._blockwise("_gains", X, parts_like(default_client(), X, y) if is_dask(X) else y)
         return float(
             np.average(np.asarray(gains), weights=None if sample_weight is None else np.asarray(sample_weight))
         )
@@ -112,7 +136,7 @@ class _OnDask(BatchBooster):
         """Call a method of the local booster on every chunk, with the chunk's rows of ``others``."""
         check_is_fitted(self, "_hypotheses")
         local = self.to_local()
-        if not _is_dask(X):
+        if not is_dask(X):
             return getattr(local, method)(X, *others)
         shape = () if method in ("predict", "_sample", "_gains") else (len(self.classes_),)
         if method == "decision_function" and len(self.classes_) == 2:
@@ -122,7 +146,7 @@ class _OnDask(BatchBooster):
         model, call = dask.delayed(local), dask.delayed(_call, pure=False)
         blocks = [
             da.from_delayed(call(model, method, *parts), shape=(length, *shape), dtype=dtype)
-            for length, parts in zip(lengths, zip(_parts(X), *others, strict=False), strict=True)
+            for length, parts in zip(lengths, zip(parts_of(X), *others, strict=False), strict=True)
         ]
         return da.concatenate(blocks, allow_unknown_chunksizes=True)
 
@@ -155,54 +179,17 @@ def _call(model: BatchBooster, method: str, *parts: Any) -> Any:
     return getattr(model, method)(*parts)
 
 
-def _is_dask(thing: Any) -> bool:
-    return dask.is_dask_collection(thing)  # type: ignore[no-any-return]
-
-
 def _in_memory(X: Any) -> Any:
-    if _is_dask(X):
+    if is_dask(X):
         raise TypeError("staged predictions need rows in memory: pass X.compute(), or one chunk at a time")
     return X
 
 
-def _parts(thing: Any) -> list[Any]:
-    """Chunks of rows, not yet computed."""
-    if not hasattr(thing, "rechunk"):
-        return list(thing.to_delayed())
-    whole_rows = thing.rechunk({1: -1}) if thing.ndim > 1 else thing
-    return list(whole_rows.to_delayed().ravel())
-
-
-def _lengths(client: Client, thing: Any) -> list[int]:
-    """The number of rows of every chunk."""
-    if hasattr(thing, "chunks") and not np.isnan(thing.chunks[0]).any():
-        return list(thing.chunks[0])
-    return gather(client, client.compute([dask.delayed(len)(part) for part in _parts(thing)]))
-
-
-def _parts_like(client: Client, X: Any, other: Any, lengths: list[int] | None = None) -> list[Any]:
-    """Chunks of labels or weights, cut as the rows of ``X`` are."""
-    lengths = _lengths(client, X) if lengths is None else lengths
-    knows_length = not _is_dask(other) or (hasattr(other, "chunks") and not np.isnan(other.chunks[0]).any())
-    if knows_length:
-        other = other if _is_dask(other) else np.asarray(other)
-        if len(other) != sum(lengths):
-            raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: {[sum(lengths), len(other)]}"
-            )
-        cut = (tuple(lengths), *((-1,) * (other.ndim - 1)))
-        return _parts(other.rechunk(cut) if _is_dask(other) else da.from_array(other, chunks=cut))
-    parts = _parts(other)
-    if len(parts) != len(lengths):
-        raise ValueError(f"X has {len(lengths)} partitions and y or sample_weight {len(parts)}; partition them alike")
-    return parts
-
-
 def _blocks(client: Client, X: Any, y: Any, sample_weight: Any) -> tuple[list[Block], list[int]]:
-    if not _is_dask(X):
+    if not is_dask(X):
         kind = type(X).__name__
         raise TypeError(f"X must be a Dask array or data frame, got {kind}; use the booster of ocoboost for other rows")
-    lengths = _lengths(client, X)
-    labels = _parts_like(client, X, y, lengths)
-    weights = [None] * len(lengths) if sample_weight is None else _parts_like(client, X, sample_weight, lengths)
-    return [Block(*parts) for parts in zip(_parts(X), labels, weights, strict=True)], lengths
+    lengths = lengths_of(client, X)
+    labels = parts_like(client, X, y, lengths)
+    weights = [None] * len(lengths) if sample_weight is None else parts_like(client, X, sample_weight, lengths)
+    return [Block(*parts) for parts in zip(parts_of(X), labels, weights, strict=True)], lengths

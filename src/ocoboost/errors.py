@@ -4,11 +4,13 @@
     InvalidInputError        a row, label or weight cannot be used; the model is unchanged
     WeakLearnerError         a foreign learner raised in the middle of a row
     BrokenModelError         learning was refused because earlier rows are only partly learned
+    LostStageError           a part of a model on a cluster was lost for good
     ConcurrentUseError       another thread uses the model; nothing was learned
     ModelFileError           a model cannot be saved, or a file holds none that can be loaded
     DataFileError            a data file cannot be read, or a row of it cannot be used
     OutputFileError          a file cannot be written, or would overwrite an input
     HazardWarning            what was asked for is done, and it is probably not what was meant
+    SlowStageWarning         one part of a model on a cluster holds the others up
 
 The first two are both ``ValueError`` and ``TypeError``, as scikit-learn's own parameter error is: a caller
 should not have to know which of the two a bad argument is.
@@ -44,6 +46,23 @@ class BrokenModelError(RuntimeError):
     """Earlier rows are only partly learned, so the model refuses to learn more."""
 
 
+class LostStageError(RuntimeError):
+    """A stage was lost with its worker and cannot be begun again; ``row`` counts the rows that are certain."""
+
+    def __init__(self, stage: str, why: str, row: int | None = None) -> None:
+        super().__init__(stage, why, row)
+        self.stage = stage
+        self.why = why
+        self.row = row
+
+    def __str__(self) -> str:
+        certain = "" if self.row is None else f" All stages have learned the first {self.row} rows of the stream;"
+        return (
+            f"{self.stage} was lost and cannot be begun again: {self.why}.{certain} go on from the last model that was "
+            "saved, with the rows after it."
+        )
+
+
 class ConcurrentUseError(RuntimeError):
     """A thread wants to learn while another uses the model, or to predict while another learns; nothing was done."""
 
@@ -58,6 +77,10 @@ class DataFileError(ValueError):
 
 class HazardWarning(UserWarning):
     """What was asked for is done, and it is probably not what was meant; said once per model, with the fix."""
+
+
+class SlowStageWarning(UserWarning):
+    """One stage of a model on a cluster holds the others up."""
 
 
 class OutputFileError(ValueError):

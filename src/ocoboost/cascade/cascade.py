@@ -15,6 +15,8 @@ order.
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -24,7 +26,7 @@ from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.cascade.answers import Answers, projected
 from ocoboost.cascade.cells import Cells
 from ocoboost.cascade.contract import Prepared, WeakEnsemble
-from ocoboost.cascade.kernel import grid_for
+from ocoboost.cascade.kernel import Span, grid_for
 from ocoboost.cascade.native import NativeEnsemble
 from ocoboost.cascade.pipeline import learn_pipelined
 from ocoboost.cascade.seat import Seats
@@ -51,6 +53,7 @@ class Cascade:
     ensemble: WeakEnsemble
     n_jobs: int = 1  # threads, for native ensembles; the results do not depend on it
     tape: Tape | None = None
+    span: Span | None = None  # the learners that it holds, if it is a part of a cascade
     seats: Seats = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -87,16 +90,39 @@ class Cascade:
         """``learn``, for rows in the form that the ensemble takes."""
         begin = self.cells.begin if self.tape is None else self.tape.begin
         rows = begin(labels, weights, n_classes)
-        if isinstance(self.ensemble, NativeEnsemble):
-            self.ensemble.grow_classes(n_classes)
-            learn_pipelined(self.ensemble, self.cells, rows, prepared, n_classes, first_row, self.n_jobs)
-        else:
-            self.learn_by_parts(rows, prepared, n_classes, first_row)
+        self.advance(rows, prepared, n_classes, first_row)
         if self.tape is not None:
             self.tape.end(rows)
         if not answering:
             return Answers.none(len(labels))
         return self.cells.answers(rows, n_classes, np.arange(first_row, first_row + len(labels)))
+
+    def advance(self, rows: Any, prepared: Prepared, n_classes: int, first_row: int) -> None:
+        """Teach a block to the learners that are held here, and move the state of its rows on past them."""
+        if isinstance(self.ensemble, NativeEnsemble):
+            self.ensemble.grow_classes(n_classes)
+            span = self.learners
+            learn_pipelined(self.ensemble, self.cells, rows, prepared, n_classes, first_row, self.n_jobs, span)
+        else:
+            self.learn_by_parts(rows, prepared, n_classes, first_row)
+
+    @property
+    def learners(self) -> Span:
+        """The learners that are held here."""
+        return Span(0, self.cells.n_learners, 0) if self.span is None else self.span
+
+    def part(self, first: int, end: int) -> Cascade:
+        """Some of the learners as a cascade that can ``advance`` and ``poll`` the rows that earlier ones pass on."""
+        ensemble: Any = self.ensemble
+        return Cascade(copy.deepcopy(self.cells), ensemble.part(first, end), self.n_jobs, span=Span(first, end, first))
+
+    def take_back(self, parts: Sequence[Cascade]) -> None:
+        """Hold what the parts, in order, have learned."""
+        ensemble: Any = type(self.ensemble)
+        self.ensemble = ensemble.joined([part.ensemble for part in parts])
+        for part in parts:
+            self.cells.adopt(part.cells, slice(part.learners.first, part.learners.end))
+        self.seats = Seats([self])
 
     def learn_row(self, codes: FloatArray, label: int, weight: float, n_classes: int, row: int, version: int) -> bool:
         """``learn`` for one row, from its codes in the schema of that version; false if it has to go the long way."""
@@ -124,28 +150,33 @@ class Cascade:
         grid, cell_scratch, spare = grid_for(choices), cells.scratch(n_classes), np.empty(n_classes)
         label_weights: FloatArray = np.empty((len(prepared), n_classes))
         votes = np.empty_like(label_weights)
-        for learner in range(cells.n_learners):  # Alg. 1.7, Alg. 4.7: for i = 1, ..., N
+        span = self.learners
+        for learner in range(span.first, span.end):  # Alg. 1.7, Alg. 4.7: for i = 1, ..., N
             grid.teach_rows(choices, rows, cell_scratch, first_row, learner, label_weights)
-            self.ensemble.vote_and_learn(learner, prepared, label_weights, votes)
+            self.ensemble.vote_and_learn(learner - span.held_from, prepared, label_weights, votes)
             grid.see_rows(choices, rows, cell_scratch, first_row, learner, votes, spare)
 
     def answer(self, block: Block, n_classes: int, n_learned: int) -> Answers:
         """The answers for a block after ``n_learned`` rows; nothing is learned."""
+        rows = self.cells.begin_poll(len(block), n_classes)
+        self.poll(rows, block, n_classes, n_learned)
+        return self.cells.answers(rows, n_classes, np.full(len(block), n_learned))
+
+    def poll(self, rows: Any, block: Block, n_classes: int, n_learned: int) -> None:
+        """Pool the votes of the learners that are held here."""
         cells, is_native = self.cells, isinstance(self.ensemble, NativeEnsemble)
         choices = cells.fused(n_classes) if is_native else cells.choices(n_classes)
-        prepared = self.ensemble.prepare(block, learning=False)
-        rows, cell_scratch = cells.begin_poll(len(block), n_classes), cells.scratch(n_classes)
-        grid = grid_for(choices)
+        prepared, span = self.ensemble.prepare(block, learning=False), self.learners
+        grid, cell_scratch = grid_for(choices), cells.scratch(n_classes)
         if isinstance(self.ensemble, NativeEnsemble):
             self.ensemble.grow_classes(n_classes)
             forest, scratch = self.ensemble.forest, self.ensemble.scratch()
-            grid.poll_block(forest, scratch, choices, rows, cell_scratch, prepared, n_classes, n_learned)
+            grid.poll_block(forest, scratch, choices, rows, cell_scratch, prepared, n_classes, n_learned, span)
         else:
             votes, spare = np.empty((len(block), n_classes)), np.empty(n_classes)
-            for learner in range(cells.n_learners):
-                self.ensemble.vote(learner, prepared, votes)
+            for learner in range(span.first, span.end):
+                self.ensemble.vote(learner - span.held_from, prepared, votes)
                 grid.pool_rows(choices, rows, cell_scratch, n_learned, learner, votes, spare)
-        return cells.answers(rows, n_classes, np.full(len(block), n_learned))
 
     @property
     def n_bytes(self) -> int | None:

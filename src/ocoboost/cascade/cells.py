@@ -17,7 +17,7 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numba.extending import overload
@@ -92,6 +92,12 @@ class Cells(ABC, Generic[Choices, Rows]):
         """Restore what ``state`` returned; raises ``ValueError`` if it is invalid."""
         if state:
             raise ValueError(f"invalid state of the booster: {', '.join(map(str, state))}")
+
+    def adopt(self, other: Self, learners: slice) -> None:
+        """Take over what another copy of these cells has learned about some of the learners."""
+        theirs = other.state()
+        for name, own in self.state().items():  # what cells learn is about learners: axis 0 of every array
+            own[learners] = theirs[name][learners]
 
     def settings(self) -> dict[str, Any]:
         """The settings, as numbers and strings; boosters with equal settings and learners learn alike."""

@@ -21,6 +21,14 @@ announce_compilation()  # what follows takes long to compile, when it is first u
 _PACKAGE = __name__.partition(".")[0]
 
 
+class Span(NamedTuple):
+    """Some learners of a cascade, by their numbers; a forest may hold fewer than all of them."""
+
+    first: int
+    end: int
+    held_from: int  # the number of the first learner that the forest holds
+
+
 @kernel(error_model="numpy")
 def learn_block(
     forest: Any,
@@ -31,7 +39,7 @@ def learn_block(
     features: FloatArray,
     n_classes: int,
     first_row: int,
-    learners: tuple[int, int],
+    learners: Span,
     reached: IntArray,
 ) -> bool:
     """Teach a block to a range of learners, starting from the cell ``reached`` (learner, row).
@@ -39,17 +47,18 @@ def learn_block(
     Returns false if it stopped because a learner's arrays are full; ``reached`` is then the cell to resume from.
     """
     taught, vote, spare = scratch.taught, scratch.vote, scratch.slope
-    for learner in range(reached[0], learners[1]):
+    for learner in range(reached[0], learners.end):
+        held = learner - learners.held_from
         for row in range(reached[1], features.shape[0]):
-            if is_full(forest, learner, scratch):
+            if is_full(forest, held, scratch):
                 reached[0] = learner
                 reached[1] = row
                 return False
             teach_cell(choices, rows, cell_scratch, row, first_row + row, learner, taught)
-            vote_and_learn_row(forest, learner, features[row], taught, scratch, n_classes, vote)
+            vote_and_learn_row(forest, held, features[row], taught, scratch, n_classes, vote)
             see_cell(choices, rows, cell_scratch, row, first_row + row, learner, n_classes, vote, spare)
         reached[1] = 0
-    reached[0] = learners[1]
+    reached[0] = learners.end
     return True
 
 
@@ -63,12 +72,13 @@ def poll_block(
     features: FloatArray,
     n_classes: int,
     n_learned: int,
+    learners: Span,
 ) -> None:
-    """Pool the votes of all learners on every row; nothing is learned."""
+    """Pool the votes of a range of learners on every row; nothing is learned."""
     vote, spare = scratch.vote, scratch.slope
-    for learner in range(choices.n_learners):
+    for learner in range(learners.first, learners.end):
         for row in range(features.shape[0]):
-            vote_row(forest, learner, features[row], scratch, n_classes, vote)
+            vote_row(forest, learner - learners.held_from, features[row], scratch, n_classes, vote)
             pool_cell(choices, rows, cell_scratch, row, n_learned, learner, n_classes, vote, spare)
 
 

@@ -6,10 +6,11 @@ Kernels never allocate: they stop before a row for which the arrays might be too
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numba.extending import overload
@@ -132,7 +133,9 @@ class NativeEnsemble(ABC):
     rules: Any  # a named tuple of numbers
     trees: Any  # a named tuple of arrays
     version: int  # of the schema that the trees have grown to
+    nominal: Any  # the columns of numbers that are read as categories
     max_bytes: float | None  # the most that the learners may take
+    n_sharing: int  # learners that divide it among them: those of the whole ensemble, also in a part of it
 
     def check(self, rows: Sequence[Row], *, learning: bool) -> None:  # noqa: B027
         """Trees take any row."""
@@ -190,9 +193,21 @@ class NativeEnsemble(ABC):
             if row < len(rows):
                 self.grow()
 
+    def part(self, first: int, end: int) -> Self:
+        """Some of the learners as an ensemble of their own, in which they learn and draw as they do here."""
+        part = object.__new__(type(self))
+        vars(part).update(vars(self), nominal=copy.deepcopy(self.nominal))
+        part.trees = type(self.trees)(*(array[first:end].copy() for array in self.trees))
+        return part
+
+    @classmethod
+    @abstractmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """The whole ensemble again, from its parts in order."""
+
     def settings(self) -> dict[str, Any]:
-        limits = ("max_nodes", "max_slots", "slot_capacity")  # these change with the memory that a leaf takes
-        rules = {key: value for key, value in self.rules._asdict().items() if key not in limits}
+        others = ("max_nodes", "max_slots", "slot_capacity", "held_from")  # the limits change with the memory of a leaf
+        rules = {key: value for key, value in self.rules._asdict().items() if key not in others}
         return {key: value.item() if isinstance(value, np.generic) else value for key, value in rules.items()}
 
     @abstractmethod

@@ -17,7 +17,7 @@ import numpy as np
 
 from ocoboost.arrays import FloatArray
 from ocoboost.cascade.cells import Cells
-from ocoboost.cascade.kernel import grid_for
+from ocoboost.cascade.kernel import Span, grid_for
 from ocoboost.cascade.native import NativeEnsemble
 
 # Rows that a stage carries through its learners before it passes them on: few enough to fill the pipeline soon,
@@ -35,16 +35,18 @@ def learn_pipelined(
     n_classes: int,
     first_row: int,
     n_jobs: int,
+    span: Span,
 ) -> None:
-    """Carry a block through all learners, on ``n_jobs`` threads."""
+    """Carry a block through a range of learners, on ``n_jobs`` threads."""
     choices = cells.fused(n_classes)
     learn_block = grid_for(choices).learn_block
     n_tiles = -(-len(features) // ROWS_PER_TILE)
-    n_threads = min(n_jobs, cells.n_learners, n_tiles)
+    n_learners = span.end - span.first
+    n_threads = min(n_jobs, n_learners, n_tiles)
     gate = _Gate()
 
-    def learn(tile: slice, learners: tuple[int, int], scratch: Any, cell_scratch: Any) -> None:
-        reached = np.array([learners[0], 0])
+    def learn(tile: slice, learners: Span, scratch: Any, cell_scratch: Any) -> None:
+        reached = np.array([learners.first, 0])
         tile_rows, tile_features = rows.tile(tile), features[tile]
         row = first_row + tile.start
         while True:
@@ -64,14 +66,15 @@ def learn_pipelined(
             if done:
                 return
             with gate.alone():
-                if ensemble.is_full(int(reached[0])):  # another thread may have grown the arrays in the meantime
+                # Another thread may have grown the arrays in the meantime.
+                if ensemble.is_full(int(reached[0]) - span.held_from):
                     ensemble.grow()
 
     if n_threads <= 1:  # learner by learner over the whole block: every tree is fetched from memory once
-        learn(slice(0, len(features)), (0, cells.n_learners), ensemble.scratch(), cells.scratch(n_classes))
+        learn(slice(0, len(features)), span, ensemble.scratch(), cells.scratch(n_classes))
         return
-    n_stages = min(STAGES_PER_THREAD * n_threads, cells.n_learners)
-    edges = [cells.n_learners * stage // n_stages for stage in range(n_stages + 1)]
+    n_stages = min(STAGES_PER_THREAD * n_threads, n_learners)
+    edges = [span.first + n_learners * stage // n_stages for stage in range(n_stages + 1)]
     schedule = _Schedule(n_stages, n_tiles)
 
     def work() -> None:
@@ -80,7 +83,7 @@ def learn_pipelined(
             while (task := schedule.take()) is not None:
                 stage, number = task
                 tile = slice(number * ROWS_PER_TILE, (number + 1) * ROWS_PER_TILE)
-                learn(tile, (edges[stage], edges[stage + 1]), scratch, cell_scratch)
+                learn(tile, Span(edges[stage], edges[stage + 1], span.held_from), scratch, cell_scratch)
                 schedule.finish(stage)
 
     with ThreadPoolExecutor(n_threads) as pool:

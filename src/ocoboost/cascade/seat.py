@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.cascade.kernel import learn_block, poll_block
+from ocoboost.cascade.kernel import Span, learn_block, poll_block
 from ocoboost.cascade.native import FORGET, RECALL, RECORD, NativeEnsemble, look_ahead
 from ocoboost.cascade.regimes import PlainPlaying, Playing
 from ocoboost.cascade.relabelling import Games, Relabelling
@@ -115,7 +115,7 @@ def learn_seats(
             page.scratch.remembers[0] = RECALL if is_same and page.asked[0] == number else FORGET
             begin_row(page.playing, page.games, label, weight)
             look_ahead(page.forest, page.features[0], page.scratch, True)
-        learners = (0, page.playing.n_learners)
+        learners = Span(0, page.playing.n_learners, 0)
         if not learn_block(
             page.forest,
             page.scratch,
@@ -148,7 +148,10 @@ def poll_seats(book: Any, places: IntArray, codes: FloatArray, n_classes: int, n
             clear_votes(page.games)
             page.scratch.remembers[0] = RECORD
             look_ahead(page.forest, page.features[0], page.scratch, False)
-            poll_block(page.forest, page.scratch, page.playing, page.games, (), page.features, n_classes, n_learned)
+            learners = Span(0, page.playing.n_learners, 0)
+            poll_block(
+                page.forest, page.scratch, page.playing, page.games, (), page.features, n_classes, n_learned, learners
+            )
             page.scratch.remembers[0] = FORGET
             page.asked[0] = n_learned
             give_shares(page, out[place])

@@ -18,6 +18,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn
 from rich.table import Table
 from rich.text import Text
 
+from ocoboost.cli.cluster import Cluster, on_cluster
+from ocoboost.cli.keyed import Key, refuse_with_key, run_by_key
 from ocoboost.cli.mistakes import one_line, say
 from ocoboost.cli.models import DEFAULT, list_models, make_model
 from ocoboost.cli.options import BadRows, Delimiter, File, FileFormat, OnError, Threads, is_given
@@ -69,6 +71,8 @@ def run(
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 1,
     jobs: Threads = 1,
     delay: Annotated[int, typer.Option(min=0, help="Rows that are predicted before the label of a row arrives.")] = 0,
+    cluster: Cluster = None,
+    key: Key = None,
     save: Annotated[
         str | None, typer.Option(help="Save the model to this file, periodically and at the end.", show_default=False)
     ] = None,
@@ -109,6 +113,24 @@ def run(
     from ocoboost.run.checkpoint import Settings
 
     with one_line():
+        if key is not None:
+            refuse_with_key(context)
+            run_by_key(
+                file,
+                key,
+                None if target is None else make_model(model, budget, max_memory, seed, jobs),
+                target=target,
+                drop=tuple(drop or ()),
+                text=tuple(text or ()),
+                file_format=None if file_format is None else file_format.value,
+                delimiter=delimiter,
+                on_error=on_error.value,
+                folder=save or resume,
+                is_resumed=resume is not None,
+                save_every=save_every,
+                as_json=as_json,
+            )
+            return
         _check_paths(file, save, resume, {"--report": report, "--suspects": suspects, "--predictions": predictions})
         settings = None
         if target is not None:
@@ -136,13 +158,14 @@ def run(
         if predictions is not None:
             this.log_to(predictions)
         this.save_to, this.save_every = save or resume, save_every
-        if report is not None:
+        if report is not None and cluster is None:
             this.watch()
         clock, signum, unsaved = Clock(), None, None
-        try:
-            signum = _complete(this, clock, is_quiet=as_json)
-        except ModelFileError as error:
-            unsaved = error  # the scores are worth having all the same
+        with on_cluster(this, cluster):
+            try:
+                signum = _complete(this, clock, is_quiet=as_json)
+            except ModelFileError as error:
+                unsaved = error  # the scores are worth having all the same
         summary = _summary(this, clock.speed)
         if as_json:
             typer.echo(json.dumps(summary, indent=2))

@@ -13,7 +13,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import chain, count
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -35,6 +35,21 @@ class ForeignEnsemble(Unsaved, ABC):
     def __init__(self, name: str, learners: list[Any]) -> None:
         self.name = name
         self.learners = learners
+        self.held_from = 0  # the number of the first learner, which is not 0 in a part of an ensemble
+
+    def part(self, first: int, end: int) -> Self:
+        """See ``cascade.native``."""
+        part = copy.copy(self)
+        part.learners = self.learners[first:end]
+        part.held_from = self.held_from + first
+        return part
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """The whole ensemble again, from its parts in order."""
+        whole = copy.copy(parts[0])
+        whole.learners = [learner for part in parts for learner in part.learners]
+        return whole
 
     def check(self, rows: Sequence[Row], *, learning: bool) -> None:  # most learners take any row
         """Raise for rows that the learners cannot take."""
@@ -78,7 +93,7 @@ class ForeignEnsemble(Unsaved, ABC):
             out[number] = 1.0 / n_classes
 
     def _error(self, learner: int, number: int, doing: str, error: Exception) -> WeakLearnerError:
-        return WeakLearnerError(learner, self.name, number, doing, f"{type(error).__name__}: {error}")
+        return WeakLearnerError(self.held_from + learner, self.name, number, doing, f"{type(error).__name__}: {error}")
 
 
 class RiverEnsemble(ForeignEnsemble):
@@ -137,6 +152,17 @@ class SklearnEnsemble(ForeignEnsemble):
         self._classes = np.arange(n_classes)
         self._columns: list[Any] = []  # fixed by the first row that has any
         self._taught = [False] * n_learners
+
+    def part(self, first: int, end: int) -> Self:
+        part = super().part(first, end)
+        part._taught = self._taught[first:end]
+        return part
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        whole = super().joined(parts)
+        whole._taught = [is_taught for part in parts for is_taught in part._taught]
+        return whole
 
     def check(self, rows: Sequence[Row], *, learning: bool) -> None:
         require_numbers(rows, self.name)

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -56,6 +56,23 @@ class Waiting(NamedTuple):
     line: int  # in the file
 
 
+class FarModel(Protocol):
+    """A model whose learners are elsewhere, as on a cluster."""
+
+    @property
+    def model(self) -> StreamClassifier:
+        """What is here of it: labels, columns, and what a mixture knows of its members."""
+
+    def prequential(self, X: Any, y: Any) -> Iterator[Answered]: ...
+
+    def answer_many(self, X: Any) -> Answered: ...
+
+    def learn_many(self, X: Any, y: Any) -> None: ...
+
+    def to_local(self) -> StreamClassifier:
+        """All of it."""
+
+
 @dataclass
 class Run:
     """A model on its way through a file."""
@@ -75,6 +92,7 @@ class Run:
     importances: Importances | None = field(init=False, default=None)
     log: PredictionLog | None = field(init=False, default=None)
     is_interrupted: bool = field(init=False, default=False)
+    far: FarModel | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.columns = self.settings.columns()
@@ -95,6 +113,19 @@ class Run:
         self.importances = Importances()
         if isinstance(self.model, Accountable) and getattr(self.model, "class_weight", None) is None:
             self.account = self.model.account(most_rows=ACCOUNT_ROWS)
+
+    def move_to(self, far: FarModel) -> None:
+        """Let the learners of the model, elsewhere, do the work from now on."""
+        self.far, self.model = far, far.model
+
+    def come_back(self) -> None:
+        """Have the whole model here again."""
+        if self.far is not None:
+            self.model, self.far = self.far.to_local(), None
+
+    @property
+    def _learner(self) -> StreamClassifier | FarModel:
+        return self.model if self.far is None else self.far
 
     def log_to(self, path: str) -> None:
         """Write what is said to the rows to come to a file, which may hold the rows so far already."""
@@ -154,8 +185,9 @@ class Run:
         # The record at which the run stopped will be corrected: then the file is recognised by what comes before it.
         source = Fingerprint.of(self._head, before_line=self._stopped_at)
         waiting = [(row.prediction, row.probability, row.confidence, row.probabilities) for row in self._waiting]
+        whole = self.model if self.far is None else self.far.to_local()
         kinds = dict(self.columns.kinds)  # a copy: the reader is ahead, and may add to it
-        Checkpoint(self.settings, source, self.place, kinds, self.scores, self.weights, waiting).write(self.model, path)
+        Checkpoint(self.settings, source, self.place, kinds, self.scores, self.weights, waiting).write(whole, path)
 
     def _chunks(self, place: Place) -> Iterator[Chunk]:
         """The chunks from a place on. If the file cannot be read any further, what was learned from it is saved."""
@@ -211,7 +243,7 @@ class Run:
     def _after_block(self) -> None:
         if isinstance(self.model, OnlineBoostClassifier):
             self.weights.add(self.model.n_rows_, list(self.model.member_weights_.values()))
-            if self.importances is not None and self.importances.is_due(self.model.n_rows_):
+            if self.importances is not None and self.far is None and self.importances.is_due(self.model.n_rows_):
                 self.importances.add(self.model.n_rows_, self.model.feature_importances_)
         if time.monotonic() - self._saved_at >= max(self.save_every, self._save_took / SHARE_OF_TIME):
             self.finish()
@@ -219,7 +251,7 @@ class Run:
     def _predict_and_learn(self, chunk: Chunk, rows: slice) -> None:
         """Rows of a chunk whose labels arrive at once."""
         labels = chunk.labels[rows]
-        blocks = list(self.model.prequential(chunk.rows[rows], labels))
+        blocks = list(self._learner.prequential(chunk.rows[rows], labels))
         predictions = [self._indices(answered.labels) for answered in blocks]
         indices = self._indices(labels)
         probabilities = [
@@ -243,7 +275,7 @@ class Run:
         if self._answered:
             prediction, probability, confidence, probabilities = self._answered.popleft()
         else:
-            answered = self.model.answer_many(rows)
+            answered = self._learner.answer_many(rows)
             prediction = int(self._indices(answered.labels)[0])
             probability = float(_probabilities(answered, self._indices([label]))[0])
             confidence = float(_probabilities(answered, np.array([prediction]))[0])
@@ -256,7 +288,7 @@ class Run:
 
     def _learn_oldest(self) -> None:
         rows, label, place, prediction, probability, confidence, probabilities, keys, line = self._waiting.popleft()
-        self.model.learn_many(rows, [label])
+        self._learner.learn_many(rows, [label])
         self._identify(keys)
         said = np.array([prediction]), np.array([probability])
         indices = self._indices([label])

@@ -20,6 +20,7 @@ made from it.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import stat
@@ -73,11 +74,25 @@ def may_unpack(n_bytes: int, size: int) -> bool:
 
 def write(path: str | os.PathLike[str], content: Any) -> None:
     """Write a value (see ``values``) to a file, which takes the place of another one whole or not at all."""
+    pieces = encoded(content)
+    try:
+        with replacing(path) as file:
+            for data in pieces:
+                file.write(data)
+    except OSError as error:
+        raise ModelFileError(f"{path}: cannot be written ({error.strerror or error}).") from error
+
+
+def encoded(content: Any) -> Iterator[bytes]:
+    """The bytes of a file with that content, in pieces."""
     arrays: list[np.ndarray[Any, Any]] = []
     packed = pack(content, arrays)
     arrays = [np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")) for array in arrays]
-    with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:  # zlib lets go of Python's lock
-        stored = list(pool.map(deflated, arrays))
+    if sum(array.nbytes for array in arrays) <= _SLICE:
+        stored = list(map(deflated, arrays))
+    else:
+        with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:  # zlib lets go of Python's lock
+            stored = list(pool.map(deflated, arrays))
     text, header = _header(packed, arrays, stored)
     if not may_unpack(len(header) + sum(array.nbytes for array in arrays), len(text) + sum(map(len, stored))):
         stored = [
@@ -87,14 +102,10 @@ def write(path: str | os.PathLike[str], content: Any) -> None:
         text, header = _header(packed, arrays, stored, zlib.Z_HUFFMAN_ONLY)
     size = PREFIX.size + len(text) + sum(map(len, stored)) + DIGEST_SIZE
     digest = hashlib.sha256()
-    try:
-        with replacing(path) as file:
-            for data in (PREFIX.pack(MAGIC, FORMAT_VERSION, 0, size, len(text), len(header)), text, *stored):
-                file.write(data)
-                digest.update(data)
-            file.write(digest.digest())
-    except OSError as error:
-        raise ModelFileError(f"{path}: cannot be written ({error.strerror or error}).") from error
+    for data in (PREFIX.pack(MAGIC, FORMAT_VERSION, 0, size, len(text), len(header)), text, *stored):
+        digest.update(data)
+        yield data
+    yield digest.digest()
 
 
 def _header(
@@ -153,10 +164,13 @@ class Contents:
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[Contents]:
-    """A model file that is complete and unchanged. Whatever is wrong with it becomes a ``ModelFileError``."""
+def opened(path: str | os.PathLike[str], data: bytes | None = None) -> Iterator[Contents]:
+    """A model file that is complete and unchanged. Whatever is wrong with it becomes a ``ModelFileError``.
+
+    With ``data``, the file's bytes, which were kept elsewhere; ``path`` is then only what messages call it.
+    """
     try:
-        with _open(path) as file:
+        with _open(path) if data is None else io.BytesIO(data) as file:
             size, text_size, n_text = _check_prefix(path, file)
             _check_digest(path, file, size)
             file.seek(PREFIX.size)
@@ -185,7 +199,7 @@ def _open(path: str | os.PathLike[str]) -> BinaryIO:
 def _check_prefix(path: str | os.PathLike[str], file: BinaryIO) -> tuple[int, int, int]:
     """The lengths of the file, of the JSON as it is stored, and of the JSON."""
     prefix = file.read(PREFIX.size)
-    n_bytes = os.fstat(file.fileno()).st_size
+    n_bytes = file.seek(0, os.SEEK_END)
     if not prefix:
         raise ModelFileError(f"{path}: is empty, not a model file.")
     if prefix[: len(MAGIC)] != MAGIC[: len(prefix)]:

@@ -58,12 +58,19 @@ def load(path: str | os.PathLike[str]) -> StreamClassifier:
 
 def write_model(model: StreamClassifier, path: str | os.PathLike[str], notes: Any = None) -> None:
     """``save``, with notes (numbers, text and arrays) that belong to the model."""
-    described = _describe(model)
+    described = describe(model)
     with model.unchanging():
-        _write(model, described, path, notes)
+        container.write(path, _content(model, described, notes))
 
 
-def _write(model: StreamClassifier, described: dict[str, Any], path: str | os.PathLike[str], notes: Any) -> None:
+def model_bytes(model: StreamClassifier) -> bytes:
+    """What ``save`` would write."""
+    described = describe(model)
+    with model.unchanging():
+        return b"".join(container.encoded(_content(model, described, None)))
+
+
+def _content(model: StreamClassifier, described: dict[str, Any], notes: Any) -> dict[str, Any]:
     state = model.state_
     if state is not None and state.broken:
         raise ModelFileError(f"{type(model).__name__}: {state.broken}; a partly trained model is not saved.")
@@ -74,15 +81,19 @@ def _write(model: StreamClassifier, described: dict[str, Any], path: str | os.Pa
             "reset() the model, before saving."
         )
     learned = None if state is None else _learned(state)
-    container.write(path, {"classifier": described, "state": learned, "notes": notes})
+    return {"classifier": described, "state": learned, "notes": notes}
 
 
-def read_model(path: str | os.PathLike[str], n_jobs: int | None = None) -> tuple[StreamClassifier, Any]:
+def read_model(
+    path: str | os.PathLike[str], n_jobs: int | None = None, data: bytes | None = None
+) -> tuple[StreamClassifier, Any]:
     """The model in a file, to run on ``n_jobs`` threads if that is given, and its notes.
+
+    With ``data``, what ``model_bytes`` gave; ``path`` is then only what messages call it.
 
     What the file declares is checked, and a fresh model made of it, before any of its arrays is unpacked.
     """
-    with container.opened(path) as file:
+    with container.opened(path, data) as file:
         model, state = _prepare(file.declared, file.n_bytes)
         if n_jobs is not None:
             model.n_jobs = n_jobs
@@ -127,14 +138,14 @@ NESTED = {"learner": registry.LEARNER, "booster": registry.BOOSTER}
 # -- parameters --------------------------------------------------------------------------------------------------------
 
 
-def _describe(classifier: Any) -> dict[str, Any]:
+def describe(classifier: Any) -> dict[str, Any]:
     """The name of a class and its parameters."""
     name = type(classifier).__name__
     _find(name, type(classifier))
     parameters = {key: getattr(classifier, key) for key in inspect.signature(type(classifier)).parameters}
     for key in NESTED:
         if parameters.get(key) is not None and not isinstance(parameters[key], str):
-            parameters[key] = _describe(parameters[key])
+            parameters[key] = describe(parameters[key])
     for key in ("classes", "nominal_attributes", "gammas"):
         if parameters.get(key) is not None:
             parameters[key] = list(parameters[key])  # arrays and series too

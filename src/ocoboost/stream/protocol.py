@@ -115,7 +115,7 @@ class StreamClassifier(base.MiniBatchClassifier):
         known, answers = self._ask_one(x, lambda answers: [answers])
         if not known:
             return self.answer_many([x])
-        first_row, classes, labels, *arrays = self._ready()._answered(0, answers)
+        first_row, classes, labels, *arrays = self._ready().answered_with(0, answers)
         return Answered(first_row, classes, labels, *(array.copy() for array in arrays))
 
     def check_parameters(self) -> None:
@@ -226,6 +226,17 @@ class StreamClassifier(base.MiniBatchClassifier):
             return self._begin()
         finally:
             self.seed = own
+
+    def planned(self, X: Any, y: Any, w: Any = None) -> tuple[Sequence[Row], list[Label], FloatArray, Plan]:
+        """A table that may be learned now, and what is new in it; raises, having changed nothing, if it may not."""
+        rows, labels, weights = self._read(X, y, w)
+        _, plan = self._plan(rows, labels, weights)
+        return rows, labels, weights, plan
+
+    def checked(self, X: Any) -> tuple[Sequence[Row], State]:
+        """The rows of a table that may be voted on now, and the state to do so with."""
+        rows = self._read_rows(X)
+        return rows, self._checked(rows)
 
     def unchanging(self) -> AbstractContextManager[None]:
         """A context in which nobody can begin to learn, for whoever reads the state."""

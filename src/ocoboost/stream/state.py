@@ -232,9 +232,7 @@ class State:
         whole: bool,
         n_before: int,
     ) -> Iterator[Answered]:
-        n_rows = max(1, min(MOST_ROWS, MOST_VOTES // max(1, len(self.labels) + len(plan.labels))))
-        cuts = {len(rows), *range(0, len(rows), n_rows), *plan.labels, *plan.additions}
-        for first, last in pairwise(sorted(cuts)):  # Alg. 1.1, Alg. 4.1: for t = 1, ..., T, in blocks
+        for first, last in self.cuts(len(rows), plan):  # Alg. 1.1, Alg. 4.1: for t = 1, ..., T, in blocks
             if self.n_rows != n_before + first:
                 raise InvalidInputError(
                     f"the model has learned other rows since row {first} of this run was checked; "
@@ -245,11 +243,7 @@ class State:
                 if answering and first in plan.labels:  # the row that brings a label is answered without it
                     before = self.answer(rows[first : first + 1])
                 self.broken = f"learning was interrupted at row {self.n_rows}"
-                if first in plan.labels:
-                    self.labels.add(plan.labels[first])
-                    self.schema.add_labels(len(self.labels))
-                if first in plan.additions:
-                    self.schema.apply(plan.additions[first], len(self.labels))
+                self.add(plan, first)
                 answers = self._learn_block(rows[first:last], labels[first:last], weights[first:last], answering)
             except WeakLearnerError as error:
                 error.row += self.n_rows  # from the row of the block to the row of the stream
@@ -260,7 +254,20 @@ class State:
             if last == len(rows) or not whole:
                 self.broken = ""
             if answering:
-                yield self._answered(first, answers, before)
+                yield self.answered_with(first, answers, before)
+
+    def cuts(self, n_rows: int, plan: Plan, most: int = MOST_ROWS) -> list[tuple[int, int]]:
+        """The blocks in which so many rows are learned: cut where something is new, and not too long."""
+        length = max(1, min(most, MOST_VOTES // max(1, len(self.labels) + len(plan.labels))))
+        return list(pairwise(sorted({n_rows, *range(0, n_rows, length), *plan.labels, *plan.additions})))
+
+    def add(self, plan: Plan, row: int) -> None:
+        """Add the label, columns and categories that a row brings."""
+        if row in plan.labels:
+            self.labels.add(plan.labels[row])
+            self.schema.add_labels(len(self.labels))
+        if row in plan.additions:
+            self.schema.apply(plan.additions[row], len(self.labels))
 
     def _learn_block(self, rows: Sequence[Row], labels: list[Label], weights: FloatArray, answering: bool) -> Answers:
         indices = self.labels.indices(labels)  # Alg. 1.6, Alg. 4.6: receive y
@@ -303,9 +310,9 @@ class State:
 
     def answered(self, rows: Sequence[Row]) -> Answered:
         """The same with labels as the caller knows them."""
-        return self._answered(0, self.answer(rows))
+        return self.answered_with(0, self.answer(rows))
 
-    def _answered(self, first_row: int, answers: Answers, before: Answers | None = None) -> Answered:
+    def answered_with(self, first_row: int, answers: Answers, before: Answers | None = None) -> Answered:
         """With the caller's labels; ``before`` answered the first row when its label was not known yet."""
         if before is not None:
             answers.set_first(before)

@@ -6,7 +6,8 @@ nodes or slots than are left they stop and say so, and the arrays grow here.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 
@@ -43,6 +44,8 @@ class HoeffdingEnsemble(NativeEnsemble):
         self.nominal = NominalNumbers(nominal)
         self.feature_share = feature_share
         self.max_bytes = max_bytes
+        self.n_sharing = n_learners
+        self.held_from = 0  # the number of the first tree, which is not 0 in a part of an ensemble
         self.columns = layout.Columns(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), 0, 0)
         self.n_categories = self.nominal.n_codes
         self.version = 0  # of the schema that the columns were made for
@@ -137,7 +140,7 @@ class HoeffdingEnsemble(NativeEnsemble):
         if self.max_bytes is not None:
             n_classes = max(n_classes, self.trees.class_weight.shape[2])
             shape = Shape(n_classes, self.columns.n_numeric, self.columns.n_nominal, self.n_categories)
-            limits = limits_for(shape.rounded_up(), self.max_bytes / len(self.trees.n_nodes))
+            limits = limits_for(shape.rounded_up(), self.max_bytes / self.n_sharing)
             self.rules = self.rules._replace(**limits._asdict())
 
     def _resize(self, n_nodes: int = 0, n_slots: int = 0, n_classes: int = 0) -> None:
@@ -203,7 +206,7 @@ class HoeffdingEnsemble(NativeEnsemble):
         has_place = (numeric >= 0) | (nominal >= 0)
         draws = np.empty(numeric.size)
         for learner, visible in enumerate(self.trees.visible):
-            draw_rows(self.seed, FEATURES, 0, learner, draws)
+            draw_rows(self.seed, FEATURES, 0, self.held_from + learner, draws)
             visible[places[has_place]] = draws[has_place] < self.feature_share
 
     def least_bytes(self, widths: Widths, n_classes: int) -> int:
@@ -236,6 +239,20 @@ class HoeffdingEnsemble(NativeEnsemble):
             capacity,
             self.n_categories,
         )
+
+    # -- parts ---------------------------------------------------------------------------------------------------
+
+    def part(self, first: int, end: int) -> Self:
+        part = super().part(first, end)
+        part.held_from = self.held_from + first
+        return part
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        whole = parts[0].part(0, len(parts[0].trees.n_nodes))
+        packed = [state.pack(part.trees) for part in parts]
+        whole.trees = state.unpack({name: np.concatenate([one[name] for one in packed]) for name in packed[0]})
+        return whole
 
     # -- saving --------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ Trees cut boxes, so text becomes numbers: one place in the row per category, 1 f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -40,6 +40,7 @@ class MondrianEnsemble(NativeEnsemble):
         self.rules = rules
         self.most_nodes = rules.max_nodes  # whatever the memory
         self.max_bytes = max_bytes
+        self.n_sharing = n_learners
         self.nominal = NominalNumbers(nominal)
         self.columns: IntArray = np.empty(0, dtype=np.int64)  # of each place
         self.codes: IntArray = np.empty(0, dtype=np.int64)  # of each place: NUMBER, or the category it stands for
@@ -116,7 +117,7 @@ class MondrianEnsemble(NativeEnsemble):
         """Set the most nodes that a tree may have, which follows from its columns, categories and classes."""
         if self.max_bytes is not None:
             n_classes = max(n_classes, self.trees.class_weight.shape[2])
-            affordable = most_nodes(self.max_bytes / len(self.trees.n_nodes), n_classes, self.columns.size)
+            affordable = most_nodes(self.max_bytes / self.n_sharing, n_classes, self.columns.size)
             self.rules = self.rules._replace(max_nodes=min(self.most_nodes, affordable))
 
     def _resize(self, n_nodes: int = 0, n_classes: int = 0) -> None:
@@ -162,6 +163,27 @@ class MondrianEnsemble(NativeEnsemble):
         """Memory for one thread to work in."""
         return layout.make_scratch(len(self.trees.n_nodes), self.columns.size, self.n_classes)
 
+    # -- parts ---------------------------------------------------------------------------------------------------
+
+    def part(self, first: int, end: int) -> Self:
+        part = super().part(first, end)
+        part.rules = self.rules._replace(held_from=self.rules.held_from + first)
+        part._rooms = Room(), Room(), Room()
+        return part
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        whole = parts[0].part(0, len(parts[0].trees.n_nodes))
+        every = [part.trees for part in parts]
+        n_learners, n_nodes = sum(len(trees.n_nodes) for trees in every), max(trees.nodes.shape[1] for trees in every)
+        whole.trees = _zeros(n_learners, n_nodes, every[0].class_weight.shape[2], every[0].scale.shape[1])
+        first = 0
+        for trees in every:
+            for learner in range(len(trees.n_nodes)):
+                _copy(trees, learner, n_nodes, whole.trees, first + learner)
+            first += len(trees.n_nodes)
+        return whole
+
     # -- saving --------------------------------------------------------------------------------------------------
 
     def settings(self) -> dict[str, Any]:
@@ -199,16 +221,17 @@ def _with_attributes(nodes: Any) -> Any:
     return nodes if IS_COMPILED else nodes.view(np.recarray)
 
 
-def _copy(old: layout.Trees, learner: int, most: int, new: layout.Trees) -> None:
-    """Copy the nodes that a tree has into arrays that are at least as large."""
+def _copy(old: layout.Trees, learner: int, most: int, new: layout.Trees, place: int | None = None) -> None:
+    """Copy the nodes that a tree has into arrays that are at least as large; to ``place`` if it is given."""
     n_nodes, n_classes, n_columns = old.n_nodes[learner], old.class_weight.shape[2], old.scale.shape[1]
-    new.n_nodes[learner] = n_nodes
-    new.n_taught[learner] = old.n_taught[learner]
-    new.has_gaps[learner] = old.has_gaps[learner]
-    new.nodes[learner, :n_nodes] = old.nodes[learner, :n_nodes]
-    new.class_weight[learner, :n_nodes, :n_classes] = old.class_weight[learner, :n_nodes]
-    new.boxes[learner, :n_nodes, :, :n_columns] = old.boxes[learner, :n_nodes]
-    new.scale[learner, :n_columns] = old.scale[learner]
+    place = learner if place is None else place
+    new.n_nodes[place] = n_nodes
+    new.n_taught[place] = old.n_taught[learner]
+    new.has_gaps[place] = old.has_gaps[learner]
+    new.nodes[place, :n_nodes] = old.nodes[learner, :n_nodes]
+    new.class_weight[place, :n_nodes, :n_classes] = old.class_weight[learner, :n_nodes]
+    new.boxes[place, :n_nodes, :, :n_columns] = old.boxes[learner, :n_nodes]
+    new.scale[place, :n_columns] = old.scale[learner]
 
 
 def _empty_trees(n_learners: int) -> layout.Trees:

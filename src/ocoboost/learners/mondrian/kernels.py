@@ -277,14 +277,15 @@ def _cut_if_due(
 ) -> int:
     """Draw when a row that lies outside a node cuts it off, and do so if it is in time. Returns the new leaf or -1."""
     nodes = trees.nodes[tree]
-    draw = uniform(rules.seed, MONDRIAN + 8 * n_draws, row, tree)
+    number = rules.held_from + tree
+    draw = uniform(rules.seed, MONDRIAN + 8 * n_draws, row, number)
     is_leaf = nodes[node].feature == LEAF
     time = _time_of_cut(nodes[node], nodes[nodes[node].left], is_leaf, draw, outside)
     if time < 0.0:
         return -1
     draws = (
-        uniform(rules.seed, MONDRIAN + 8 * (n_draws + 1), row, tree),
-        uniform(rules.seed, MONDRIAN + 8 * (n_draws + 2), row, tree),
+        uniform(rules.seed, MONDRIAN + 8 * (n_draws + 1), row, number),
+        uniform(rules.seed, MONDRIAN + 8 * (n_draws + 2), row, number),
     )
     return _cut(trees, tree, node, x, distance, time, draws)
 

@@ -24,6 +24,7 @@ class Rules(NamedTuple):
     is_scaled: bool
     max_nodes: int
     seed: np.uint64
+    held_from: int = 0  # the number of the first tree, which is not 0 in a part of an ensemble
 
 
 # Leaves and branches share the record.

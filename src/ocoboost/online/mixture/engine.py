@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +29,15 @@ from ocoboost.threads import run_all
 NO_LABELS: IntArray = np.empty(0, dtype=np.int64)
 NO_WEIGHTS: FloatArray = np.empty(0)
 NO_LABEL = -1
+NEIGHBOURS = -1  # in place of a kind of the members of every age
 _NO_MEMORY = no_memory()
+
+
+class Said(NamedTuple):
+    """What several members say to a block."""
+
+    answers: FloatArray  # (members, rows, classes)
+    awake: IntArray  # (members, rows) whether they say anything
 
 
 class Member(NamedTuple):
@@ -133,18 +141,35 @@ class Mixture:
             tasks.append(lambda: remembered.ask(block, labels, weights, *places))
         self._prepare(block)
         run_all(tasks, self.n_jobs if self._is_native else 1)
+        return self.settle(block, labels, weights, answers, awake, answering=answering)
+
+    def settle(
+        self,
+        block: Block,
+        labels: IntArray,
+        weights: FloatArray,
+        answers: FloatArray,
+        awake: IntArray,
+        *,
+        answering: bool = True,
+    ) -> Answers:
+        """Weigh what the members have said to a block before they learned it, row by row."""
         self._add_mean(answers)
         before = np.concatenate([[self.last_label], labels[:-1]])
         self._repeat_labels(before, answers[-1], awake[-1])
-        blended = self._blended(answers, awake, labels, weights, blend.make_scratch(self.plan, n_classes))
+        blended = self._blended(answers, awake, labels, weights, blend.make_scratch(self.plan, answers.shape[2]))
         self.suspects.note(self.n_rows, block, labels, weights, blended)
         self.n_rows += len(labels)
         self.last_label = int(labels[-1]) if len(labels) else self.last_label
         return blended if answering else Answers.none(len(labels))
 
     def answer(self, block: Block, n_classes: int, n_learned: int) -> Answers:
-        answers, awake = self.ask_members(block, n_classes, n_learned)
-        return self._blended(answers, awake, NO_LABELS, NO_WEIGHTS, blend.make_scratch(self.plan, n_classes))
+        return self.speak(*self.ask_members(block, n_classes, n_learned))
+
+    def speak(self, answers: FloatArray, awake: IntArray) -> Answers:
+        """What is said to rows that are not learned, if the members say this."""
+        scratch = blend.make_scratch(self.plan, answers.shape[2])
+        return self._blended(answers, awake, NO_LABELS, NO_WEIGHTS, scratch)
 
     def ask_members(self, block: Block, n_classes: int, n_learned: int) -> tuple[FloatArray, IntArray]:
         """What every member says to a block, of shape (members, rows, classes), and whether it says anything."""
@@ -155,8 +180,28 @@ class Mixture:
             kind.answer(block, n_classes, self.n_rows, answers[place], awake[place])
         if self.neighbours is not None:
             self.neighbours.ask(block, NO_LABELS, NO_WEIGHTS, answers[self._windows], awake[self._windows])
+        self.complete(answers, awake)
+        return answers, awake
+
+    def complete(self, answers: FloatArray, awake: IntArray) -> None:
+        """Add what follows from other members' answers, or from the last label, to answers to rows without labels."""
         self._add_mean(answers)
-        self._repeat_labels(np.full(len(block), self.last_label), answers[-1], awake[-1])
+        self._repeat_labels(np.full(answers.shape[1], self.last_label), answers[-1], awake[-1])
+
+    def gathered(
+        self, n_rows: int, n_classes: int, shares: Mapping[int, FloatArray], groups: Mapping[int, Said]
+    ) -> tuple[FloatArray, IntArray]:
+        """The answers of all members in one array, as far as they do not follow from others.
+
+        ``shares`` are those of the cascades; ``groups`` has what members of one kind and every age say, and under
+        ``NEIGHBOURS`` the neighbours.
+        """
+        answers, awake = self._empty_answers(n_rows, n_classes)
+        for number, said in shares.items():
+            answers[number] = said
+        for group, (said, who) in groups.items():
+            place = self._windows if group == NEIGHBOURS else self._kinds[group]
+            answers[place], awake[place] = said, who
         return answers, awake
 
     # -- single rows -----------------------------------------------------------------------------------------------
