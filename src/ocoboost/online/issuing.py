@@ -72,7 +72,7 @@ class Issuing(Saying):
     ) -> tuple[Answered, list[bytes | None]] | None:
         """What is said, as far as anything is; None if the row has to go the long way."""
         if len(state.labels) == 0:
-            return state._answered(0, Answers.none(n_rows)), [None] * n_rows
+            return state.answered_with(0, Answers.none(n_rows)), [None] * n_rows
         assert isinstance(state.engine, Mixture)
         answers, issued = state.engine.keyed.given_away(ask)
-        return None if answers is None else (state._answered(0, answers), issued)
+        return None if answers is None else (state.answered_with(0, answers), issued)
