@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,8 @@ from ocoboost.batch import portfolio
 from ocoboost.batch.binning import find_bins
 from ocoboost.batch.boost import _edges, _table
 from ocoboost.batch.columns import MOST_PLACES, count_before
+from ocoboost.batch.forest import GrownTree
+from ocoboost.batch.forest_splits import Lesson
 from ocoboost.batch.mixing import POWERS, best_power, mixing_weights, selection_bound, sharpened
 from ocoboost.batch.portfolio import KINDS, N_FOLDS, STRENGTHS, ChainSide, Training, fold_of_rows, play_chain
 from ocoboost.batch.rows import step_rows
@@ -96,6 +99,36 @@ def test_hits_are_those_of_the_leaning_distributions():
     is_right = sums.argmax(axis=2) == told.labels[chain.judging]
     units = portfolio.weight_units(told.weights[chain.judging])
     np.testing.assert_array_equal(chain.hits, is_right.astype(int) @ units)
+
+
+def purity(labels):
+    counts = np.bincount(labels)
+    return Fraction(int((counts**2).sum()), len(labels)) if len(labels) else Fraction(0)
+
+
+@pytest.mark.parametrize("is_random", [False, True])
+def test_trees_are_grown_to_pure_leaves_and_greedy_ones_by_the_best_splits(is_random):
+    told = training(150)
+    lesson = Lesson(told.labels, np.ones(150), 6, is_random, np.uint64(5))
+    tree = GrownTree.grow(told.table, lesson, 3)
+    n_best = 0
+    for node, column in enumerate(tree.feature):
+        rows = tree.rows[tree.start[node] : tree.end[node]]
+        labels, codes = told.labels[rows], told.table.codes[:, rows]
+        if column < 0:
+            assert len(np.unique(labels)) == 1
+            continue
+        scores = {
+            (feature, cut): purity(labels[codes[feature] <= cut]) + purity(labels[codes[feature] > cut])
+            for feature in range(6)
+            for cut in np.unique(codes[feature])[:-1]
+        }
+        child = tree.left[node]
+        found = sum(purity(told.labels[tree.rows[tree.start[c] : tree.end[c]]]) for c in (child, child + 1))
+        assert found == scores[column, max(c for f, c in scores if f == column and c <= tree.threshold[node])]
+        n_best += found == max(scores.values())
+    n_splits = int((tree.feature >= 0).sum())
+    assert (n_best < n_splits) if is_random else (n_best == n_splits)
 
 
 @given(st.lists(st.integers(0, 500), min_size=2, max_size=25), st.integers(500, 5000))
