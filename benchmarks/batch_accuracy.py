@@ -161,13 +161,14 @@ def report(runs: list[dict[str, Any]]) -> str:
         cell = run["dataset"], run["share"], run["noise"], run["fold"]
         found.setdefault(run["model"], {})[cell] = run
     models = [model for model in MODELS if model in found]
-    shown = [model for model in models if found[model].keys() >= found[OURS].keys()]
-    left_out = {model: len(found[model]) for model in models if model not in shown}
-    cells = sorted(found[OURS])
+    shown = [model for model in models if len(found[model]) >= 0.75 * len(found[OURS])]
+    cells = sorted(set.intersection(*(set(found[model]) for model in shown)))
     parts = [rank_table(found, shown, cells), "", dataset_table(found, shown, cells), ""]
-    if left_out:
-        names = ", ".join(f"{model} ({count})" for model, count in left_out.items())
-        parts += [f"Not in the table, because they have finished fewer than the {len(cells)} cells: {names}.", ""]
+    for model in models:
+        common = sorted(found[model].keys() & found[OURS].keys())
+        if model not in shown and common:
+            ours, its = accuracies(found, [OURS, model], common).mean(axis=0)
+            parts += [f"{model} has finished {len(common)} cells: {its:.1f} on average, {OURS} {ours:.1f}.", ""]
     return "\n".join(parts)
 
 
