@@ -222,7 +222,7 @@ def _weigh(
         reshaping.update(scratch.sharpened, labels[row], 1.0, weights.reshaping)
 
 
-def cost(n_rounds: int = 7, n_rows: int = 1500) -> Result:
+def cost(n_rounds: int = 5, n_rows: int = 1000) -> Result:
     """Processor time of a row, in microseconds: of each part alone, and of all; the least of the rounds.
 
     Then the time of the default over that of a model without suspects and sets, in turns: median and quartiles.

@@ -151,10 +151,10 @@ def test_a_block_is_its_rows():
     probabilities, labels = draw.dirichlet([1.0, 1.0, 1.0], size=50), draw.integers(3, size=50)
     weights = draw.integers(0, 2, size=50).astype(float)
     whole, parts = PredictionSets(LEVELS, 3), PredictionSets(LEVELS, 3)
-    expected = whole.follow(probabilities, labels, weights, None)
+    expected = whole.follow(probabilities, labels, weights, {})
     cuts = [0, 1, 7, 7, 30, 50]
     found = [
-        parts.follow(probabilities[begin:end], labels[begin:end], weights[begin:end], None)
+        parts.follow(probabilities[begin:end], labels[begin:end], weights[begin:end], {})
         for begin, end in pairwise(cuts)
         if end > begin
     ]
@@ -167,11 +167,30 @@ def test_what_was_said_before_counts():
     entry = Issued(b"", np.zeros((1, 2)), np.ones(1, dtype=np.int64), np.full((3, 2), 0.25), np.array([0.3]))
     now = np.array([[0.2, 0.2, 0.6]])
     for label in (2, 1):
-        sets.follow(now, np.array([label]), np.ones(1), entry)
+        sets.follow(now, np.array([label]), np.ones(1), {0: entry})
     other = first_sets((0.9,))
     settle(0.25, np.array([0.3]), other)
     np.testing.assert_array_equal(sets.sets.rates, other.rates)
     np.testing.assert_array_equal(sets.sets.recent, other.recent)
+
+
+def test_rows_that_were_predicted_before_may_be_anywhere_in_a_block():
+    draw = np.random.default_rng(4)
+    probabilities, labels = draw.dirichlet([1.0, 1.0, 1.0], size=20), draw.integers(3, size=20)
+    nobody = np.zeros((1, 2)), np.ones(1, dtype=np.int64)
+    settled = {
+        place: Issued(b"", *nobody, draw.dirichlet([1.0] * 3, size=3), np.full(len(LEVELS), 0.005 * place))
+        for place in (0, 7, 8, 19)
+    }
+    whole, parts = PredictionSets(LEVELS, 3), PredictionSets(LEVELS, 3)
+    expected = whole.follow(probabilities, labels, np.ones(20), settled)
+    for row in range(20):
+        here = {0: settled[row]} if row in settled else {}
+        found = parts.follow(probabilities[row : row + 1], labels[row : row + 1], np.ones(1), here)
+        if row not in settled:
+            np.testing.assert_array_equal(found[0], expected[row])
+    np.testing.assert_array_equal(whole.sets.rates, parts.sets.rates)
+    np.testing.assert_array_equal(whole.sets.recent, parts.sets.recent)
 
 
 def test_the_ends_of_the_rate():
