@@ -12,9 +12,10 @@ import pytest
 from boosters import relabelling
 from ocoboost import AdaBoostOLMClassifier, HoeffdingTrees, OnlineMBBMClassifier
 from ocoboost.cascade.cells import Cells, Kernels, kernels_for
+from ocoboost.cascade.kernel import see_rows, teach_rows
 from ocoboost.cascade.mbbm import MBBM
 from ocoboost.cascade.olm import OLM
-from ocoboost.cascade.regimes import AGNOSTIC, PAIRWISE, REALIZABLE, Playing
+from ocoboost.cascade.regimes import AGNOSTIC, PAIRWISE, REALIZABLE, PlainPlaying, Playing
 from ocoboost.cascade.relabelling import Relabelling
 
 N_LEARNERS = 4
@@ -143,3 +144,28 @@ def test_two_kinds_of_cells_cannot_share_the_type_that_kernels_are_found_by():
             kernels = Kernels(Playing, nothing, nothing, nothing)
 
     assert kernels_for(KINDS["agnostic"]().choices(3)) is Relabelling.kernels
+
+
+@pytest.mark.parametrize("votes", ["label", "distribution"])
+@pytest.mark.parametrize("regime", [AGNOSTIC, REALIZABLE])
+def test_plain_choices_have_the_same_results(regime, votes):
+    cells = relabelling(regime, **{**PLAYING, "gamma": 0.3, "relabel": "fractional", "votes": votes})
+    assert type(cells.fused(3)) is PlainPlaying
+    draw, spare = np.random.default_rng(0), np.empty(3)
+    games = [cells.begin(LABELS, WEIGHTS, 3) for _ in range(2)]
+    for learner in range(N_LEARNERS):
+        said, taught = draw.dirichlet(np.ones(3), len(LABELS)), np.empty((2, len(LABELS), 3))
+        for choices, rows, out in zip((cells.choices(3), cells.fused(3)), games, taught, strict=True):
+            teach_rows(choices, rows, (), 0, learner, out)
+            see_rows(choices, rows, (), 0, learner, said.copy(), spare)
+        assert taught[0].tobytes() == taught[1].tobytes()
+        for one, other in zip(games[0][:6], games[1][:6], strict=True):
+            assert one.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("regime", "told"),
+    [(AGNOSTIC, {}), (AGNOSTIC, {"relabel": "fractional", "player": "coin"}), (PAIRWISE, {"relabel": "fractional"})],
+)
+def test_other_choices_are_not_plain(regime, told):
+    assert type(relabelling(regime, **{**PLAYING, **told}).fused(3)) is Playing

@@ -41,9 +41,10 @@ def test_grows_as_a_copy_would(dtype, rest, spare, data):
         for added in data.draw(st.lists(st.integers(1, 40), min_size=1, max_size=6)):
             size = array.shape[1]
             used = np.array(data.draw(st.lists(st.integers(0, size), min_size=N_LEARNERS, max_size=N_LEARNERS)))
+            more = data.draw(st.integers(0, 100))
             fill(array, used, draw)
             expected = copied(array, used, size + added)
-            array = room.grown(array, used, size + added)
+            array = room.grown(array, used, size + added, size + added + more)
             assert array.shape == expected.shape
             assert array.flags.c_contiguous
             assert array.flags.writeable
@@ -53,21 +54,21 @@ def test_grows_as_a_copy_would(dtype, rest, spare, data):
 def test_grows_in_place_once_large(monkeypatch):
     monkeypatch.setattr(growing, "LEAST_BYTES", 1000)
     room, used = Room(), np.array([2, 1])
-    first = room.grown(np.ones((2, 2, 4)), used, 50)
-    second = room.grown(first, used, 60)
+    first = room.grown(np.ones((2, 2, 4)), used, 50, 100)
+    second = room.grown(first, used, 60, 100)
     assert np.shares_memory(first, second) == growing._CAN_RESERVE
-    assert not np.shares_memory(second, room.grown(second.copy(), used, 70))  # of another array it knows nothing
+    assert not np.shares_memory(second, room.grown(second.copy(), used, 70, 100))  # of another array it knows nothing
 
 
 def test_grows_without_reserved_memory(monkeypatch):
     monkeypatch.setattr(growing, "LEAST_BYTES", 1000)
     monkeypatch.setattr(growing, "reserve", lambda n_bytes: None)
     array, used = np.ones((2, 2, 4)), np.array([2, 1])
-    assert np.array_equal(Room().grown(array, used, 50), copied(array, used, 50))
+    assert np.array_equal(Room().grown(array, used, 50, 100), copied(array, used, 50))
 
 
 def test_pickles_hold_no_reserved_memory(monkeypatch):
     monkeypatch.setattr(growing, "LEAST_BYTES", 1000)
     room = Room()
-    room.grown(np.ones((2, 2, 4)), np.array([2, 1]), 50)
+    room.grown(np.ones((2, 2, 4)), np.array([2, 1]), 50, 100)
     assert len(pickle.dumps(room)) < 200

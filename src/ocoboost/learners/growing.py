@@ -20,7 +20,7 @@ from ocoboost.arrays import IntArray
 Bytes = NDArray[np.uint8]
 
 LEAST_BYTES = 2**20  # of an array that is worth it
-SPARE = 8  # how many times as much is reserved as is needed
+SPARE = 8  # how many times as much is reserved as is needed, at most
 _CAN_RESERVE = hasattr(mmap, "MAP_ANONYMOUS")  # not on Windows, where reserving takes memory
 
 
@@ -49,10 +49,11 @@ class Room:
     def __reduce__(self) -> tuple[type[Room], tuple[()]]:
         return Room, ()  # a pickle holds what is in use
 
-    def grown(self, array: Any, used: IntArray, size: int) -> Any:
+    def grown(self, array: Any, used: IntArray, size: int, most: int) -> Any:
         """An array of a larger size with the ``used`` first parts of every learner, zeros behind them.
 
-        The array that was handed over must not be used again: it may share memory with the new one.
+        It will never have to grow beyond ``most``. The array that was handed over must not be used again: it may share
+        memory with the new one.
         """
         shape = (array.shape[0], size, *array.shape[2:])
         n_bytes = array.itemsize * int(np.prod(shape))
@@ -62,7 +63,7 @@ class Room:
             _spread(self._memory, array, used, size)
             self._view = _view(self._memory, array.dtype, shape)
             return self._view
-        self._memory = reserve(SPARE * n_bytes)
+        self._memory = reserve(n_bytes // size * min(SPARE * size, max(size, most)))
         if self._memory is None:
             return _copied(array, used, np.zeros(shape, dtype=array.dtype))
         self._view = _copied(array, used, _view(self._memory, array.dtype, shape))

@@ -110,7 +110,8 @@ class MondrianEnsemble(NativeEnsemble):
         wanted = n_nodes + n_nodes // 2 if trees.boxes.nbytes > LEAST_BYTES else 2 * (n_nodes + 2)
         wanted = min(max(wanted, FEWEST_NODES), self.rules.max_nodes)
         arrays = trees.nodes, trees.class_weight, trees.boxes
-        grown = [room.grown(array, trees.n_nodes, wanted) for room, array in zip(self._rooms, arrays, strict=True)]
+        sizes = wanted, self.rules.max_nodes
+        grown = [room.grown(array, trees.n_nodes, *sizes) for room, array in zip(self._rooms, arrays, strict=True)]
         self.trees = trees._replace(nodes=_with_attributes(grown[0]), class_weight=grown[1], boxes=grown[2])
 
     def limit(self, n_classes: int = 0) -> None:
