@@ -56,7 +56,7 @@ from ocoboost.stream.state import Answered
 
 N_ARRAYS = len(Answered._fields) - N_BEFORE_ARRAYS
 WARM = 1000
-SECONDS = 6.0
+SECONDS = 4.0
 ROUNDS = 3
 DELAY = 64  # rows
 OURS, SAME_LOG, CHANTILLY = "ours", "ARF behind the same log", "ARF, chantilly's way"

@@ -9,6 +9,7 @@
     plays.py        the same for a model that plays labels, and learns from right and wrong
     suspects.py     labels that look wrong
     keeper.py       one thread owns all models: it answers, and between answers learns the log in blocks
+    memory.py       memory that is free, given back
     folder.py       what is in the folder of a service, and who may use it
     service.py      these together: what a request asks for, done in the right order
     tokens.py       who may do what

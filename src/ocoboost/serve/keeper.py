@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from ocoboost.errors import InvalidInputError
 from ocoboost.serve.database import Reader
+from ocoboost.serve.memory import give_back
 from ocoboost.serve.reading import Asked, Features, Known, RequestError
 from ocoboost.serve.served import Served, part_of
 from ocoboost.stream.state import Answered
@@ -256,6 +257,7 @@ class Keeper(threading.Thread):
         except Exception as error:  # the log has everything; it is tried again
             self.save_failure = str(error)
             logger.warning("model %s was not saved: %s", served.name, error)
+        give_back()
         self._saved_at[served.name] = time.monotonic()
         self._save_took[served.name] = self._saved_at[served.name] - began
         self._on_saved()
