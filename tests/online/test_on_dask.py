@@ -74,7 +74,7 @@ CASES = {
 }
 
 
-QUICK = ("agnostic", "mixture")
+QUICK = ("agnostic",)
 
 
 @pytest.mark.parametrize(
@@ -99,6 +99,7 @@ def test_the_same_bits_as_on_one_machine(client, case):
             assert {stage.worker for stage in model.stages_} == set(client.nthreads())
 
 
+@pytest.mark.slow
 def test_models_move_between_the_two_worlds(client, tmp_path):
     X, y = stream()
     local = ocoboost.OnlineBoostClassifier(budget=60, seed=1)
@@ -264,6 +265,7 @@ def test_a_stage_that_is_held_up_is_named_and_holds_the_sender_up(frail_client):
     assert not any(thread.name.startswith("ocoboost-stage") and thread.is_alive() for thread in threading.enumerate())
 
 
+@pytest.mark.slow
 def test_datasets_of_the_paper_too(client):
     rows = datasets.shuffled(datasets.load("balance"), 1)
     X, y = [x for x, _ in rows], [label for _, label in rows]

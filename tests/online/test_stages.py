@@ -115,9 +115,15 @@ def same_bits(model, stream, data):
 BLOCKS = st.sampled_from([1, 3, 256])
 
 
-@pytest.mark.parametrize("learner", TREES)
-@pytest.mark.parametrize("booster", [*BOOSTERS, *BASELINES])
-@settings(max_examples=8)
+GRID = [(OnlineAgnosticBoostClassifier, learner) for learner in TREES]
+GRID += [(booster, "hoeffding") for booster in [*BOOSTERS[1:], *BASELINES]]
+SLOW_GRID = [pair for booster in [*BOOSTERS[1:], *BASELINES] for pair in [(booster, name) for name in TREES][1:]]
+
+
+@pytest.mark.parametrize(
+    ("booster", "learner"), GRID + [pytest.param(*pair, marks=pytest.mark.slow) for pair in SLOW_GRID]
+)
+@settings(max_examples=6)
 @given(data=st.data())
 def test_any_cut_into_stages_gives_the_same_bits(booster, learner, data):
     stream = data.draw(streams(max_rows=25))
