@@ -151,6 +151,7 @@ def test_a_longer_stream_in_which_trees_split_and_forests_are_born(n_stages):
     model = OnlineBoostClassifier(budget=60, max_size=64, seed=1)
     in_stages = staged(model.clone(), n_stages, seed=1, block_rows=50)
     assert predictions(in_stages.run([(X, y)], answering=True)) == model.predict_learn_many(X, y)
+    assert in_stages.model.member_weights_ == model.member_weights_  # known without the members themselves
     local = in_stages.to_local()
     assert learned(local, X[:3]) == learned(model, X[:3])
     again = staged(local, 3, seed=2, block_rows=64)  # and from one piece into others
