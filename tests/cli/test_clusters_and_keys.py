@@ -83,6 +83,7 @@ def test_a_cluster_has_to_be_named_properly(shops, named):
 
 
 @pytest.mark.slow  # clusters of their own
+@pytest.mark.filterwarnings("ignore")  # Dask leaves sockets to the garbage collector
 def test_a_run_on_a_cluster_writes_the_same_file(shops, tmp_path):
     here, there, half = tmp_path / "here.oco", tmp_path / "there.oco", tmp_path / "half.csv"
     options = ["--target", "y", "--budget", "40"]
