@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import time
 from typing import Any
 
 import numpy as np
@@ -119,3 +120,18 @@ class Glimpse(base.Classifier):
     def predict_proba_one(self, x, **kwargs):
         rng = np.random.default_rng((self.seed or 0, x["number"]))
         return {x["says"] if rng.random() < self.gamma else int(rng.integers(x["k"])): 1.0}
+
+
+class Sleepy(Bins):
+    """Takes its time over the row whose feature ``a`` is 99.
+
+    Parameters
+    ----------
+    seed
+        Places the bins.
+    """
+
+    def learn_one(self, x: dict[Any, Any], y: Any, *, w: float = 1.0) -> None:
+        if x.get("a") == 99.0:
+            time.sleep(6.0)
+        super().learn_one(x, y, w=w)

@@ -30,7 +30,7 @@ def by_key(path, *options):
 
 
 def test_every_key_is_scored_and_the_worst_come_first(shops):
-    summary = json.loads(by_key(shops, "--json").output)
+    summary = json.loads(by_key(shops, "--json").stdout)
     assert summary["rows"] == 400
     assert summary["keys"] == 5
     accuracies = [worst["accuracy"] for worst in summary["worst"]]
@@ -47,13 +47,13 @@ def test_a_run_by_key_goes_on_where_it_was_saved(shops, tmp_path):
     whole, parts, half = tmp_path / "whole", tmp_path / "parts", tmp_path / "half.csv"
     lines = shops.read_text().splitlines()
     half.write_text("\n".join(lines[:201]) + "\n")
-    expected = json.loads(by_key(shops, "--save", str(whole), "--json").output)
+    expected = json.loads(by_key(shops, "--save", str(whole), "--json").stdout)
     by_key(half, "--save", str(parts))
     half.write_text("\n".join(lines[:1] + lines[201:]) + "\n")  # another file, from its first row
-    resumed = json.loads(by_key(half, "--resume", str(parts), "--json").output)
+    resumed = json.loads(by_key(half, "--resume", str(parts), "--json").stdout)
     for name in ("rows", "keys", "accuracy", "log_loss", "worst"):
         assert resumed[name] == expected[name]
-    again = json.loads(by_key(half, "--resume", str(parts), "--json").output)  # nothing is left of this file
+    again = json.loads(by_key(half, "--resume", str(parts), "--json").stdout)  # nothing is left of this file
     assert again["rows"] == 400
     with (
         ModelsByKey(HoeffdingTrees(seed=1), folder=whole) as one,
@@ -83,12 +83,13 @@ def test_a_cluster_has_to_be_named_properly(shops, named):
 
 
 @pytest.mark.slow  # clusters of their own
+@pytest.mark.filterwarnings("ignore")  # Dask leaves sockets to the garbage collector
 def test_a_run_on_a_cluster_writes_the_same_file(shops, tmp_path):
     here, there, half = tmp_path / "here.oco", tmp_path / "there.oco", tmp_path / "half.csv"
     options = ["--target", "y", "--budget", "40"]
-    expected = json.loads(command("run", str(shops), *options, "--save", str(here), "--json").output)
+    expected = json.loads(command("run", str(shops), *options, "--save", str(here), "--json").stdout)
     on_cluster = [*options, "--cluster", "local:2", "--save", str(there), "--json"]
-    found = json.loads(command("run", str(shops), *on_cluster).output)
+    found = json.loads(command("run", str(shops), *on_cluster).stdout)
     for name in ("rows_per_second", "saved"):
         expected.pop(name), found.pop(name)
     assert found == expected
@@ -96,7 +97,7 @@ def test_a_run_on_a_cluster_writes_the_same_file(shops, tmp_path):
     half.write_text("\n".join(shops.read_text().splitlines()[:201]) + "\n")
     more = ["--cluster", "local:2", "--json", "--report", str(tmp_path / "page.html")]
     resumed = command("run", str(half), "--resume", str(there), *more)
-    assert json.loads(resumed.output)["rows"] == 200
+    assert json.loads(resumed.stdout)["rows"] == 200
     assert command("run", str(half), "--resume", str(here), "--json").exit_code == 0
     assert here.read_bytes() == there.read_bytes()
     assert (tmp_path / "page.html").exists()

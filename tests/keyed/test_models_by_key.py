@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
 import sqlite3
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -141,29 +140,32 @@ def test_a_folder_is_taken_up_where_it_was_flushed(tmp_path):
         ModelsByKey(HoeffdingTrees(seed=2), folder=tmp_path)
 
 
-def _learn_forever(folder, flushed):
-    X, y, keys = numbers(20, 50)
-    models = ModelsByKey(HoeffdingTrees(seed=1), folder=folder, max_size=TINY)
-    for first in range(0, len(X), 20):
-        models.predict_learn_many(X[first : first + 20], y[first : first + 20], keys[first : first + 20])
-        if first % 100 == 0:
-            models.flush()
-            flushed.value = first + 20
+LEARNING = """
+import sys
+import numpy as np
+from ocoboost import HoeffdingTrees, ModelsByKey
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(1000, 3))
+y, keys = (X[:, 0] > 0).astype(int), rng.permutation(np.repeat(np.arange(20), 50))
+models = ModelsByKey(HoeffdingTrees(seed=1), folder=sys.argv[1], max_size=0.02)
+for first in range(0, len(X), 20):
+    models.predict_learn_many(X[first : first + 20], y[first : first + 20], keys[first : first + 20])
+    if first % 100 == 0:
+        models.flush()
+        print(first, flush=True)
+"""
 
 
 def test_a_program_that_is_killed_leaves_the_last_flush(tmp_path):
-    context = multiprocessing.get_context("spawn")
-    flushed = context.Value("i", 0)
-    process = context.Process(target=_learn_forever, args=(tmp_path, flushed))
-    process.start()
-    while flushed.value < 100 and process.is_alive():
-        pass
-    os.kill(process.pid, signal.SIGKILL)
-    process.join()
+    with subprocess.Popen([sys.executable, "-c", LEARNING, str(tmp_path)], stdout=subprocess.PIPE) as process:
+        for _ in range(3):
+            process.stdout.readline()
+        process.kill()
     X, y, keys = numbers(20, 50)
     with ModelsByKey(HoeffdingTrees(seed=1), folder=tmp_path) as models:
         n_rows = models.scores_.n_rows
-        assert n_rows >= 100
+        assert n_rows >= 220
         assert n_rows % 100 == 20
         apart = HoeffdingTrees(seed=1)
         apart.learn_many(X[:n_rows][keys[:n_rows] == 3], y[:n_rows][keys[:n_rows] == 3])

@@ -29,6 +29,7 @@ from ocoboost.cluster.boosters import ONLINE, on_dask
 from ocoboost.dask import LostStageError, SlowStageWarning
 from ocoboost.errors import BrokenModelError, InvalidInputError, InvalidParameterError
 from ocoboost.online.staged import predictions
+from toy_learners import Sleepy
 
 # Dask's own clean-up is noisy when workers are killed.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -74,7 +75,7 @@ CASES = {
 }
 
 
-QUICK = ("agnostic", "mixture")
+QUICK = ("agnostic",)
 
 
 @pytest.mark.parametrize(
@@ -99,6 +100,7 @@ def test_the_same_bits_as_on_one_machine(client, case):
             assert {stage.worker for stage in model.stages_} == set(client.nthreads())
 
 
+@pytest.mark.slow
 def test_models_move_between_the_two_worlds(client, tmp_path):
     X, y = stream()
     local = ocoboost.OnlineBoostClassifier(budget=60, seed=1)
@@ -216,27 +218,20 @@ def test_without_a_log_a_lost_worker_is_a_clear_error_with_the_last_certain_row(
 @pytest.mark.slow
 def test_a_checkpoint_that_is_gone_is_a_clear_error(frail_client, tmp_path):
     X, y = stream()
-    with ocoboost.dask.OnlineBoostClassifier(
-        budget=40, seed=1, client=frail_client, block_rows=20, log_size=0.05, n_stages=2, checkpoints=tmp_path
-    ) as model:
+    local = ocoboost.OnlineBoostClassifier(budget=40, seed=1)
+    local.learn_many(X, y)
+    with on_dask(local, client=frail_client, block_rows=20, n_stages=2, checkpoints=tmp_path) as model:
 
         def strike():
-            for path in tmp_path.glob("*.oco"):
+            files = list(tmp_path.glob("*.oco"))
+            assert len(files) == 2
+            for path in files:
                 path.unlink()
             kill_some_worker(frail_client, random.Random(1))
 
         n_answered, error = lost_after(model, X, y, strike)
-        assert error.row == n_answered >= 300
+        assert error.row == 600 + n_answered >= 900
         assert "its checkpoint cannot be read" in str(error)
-
-
-class Sleepy(tree.HoeffdingTreeClassifier):
-    """Takes its time from one row on."""
-
-    def learn_one(self, x, y, *, w=1.0):
-        if x["a"] == 99.0:
-            time.sleep(6.0)
-        super().learn_one(x, y, w=w)
 
 
 @pytest.mark.slow
@@ -264,6 +259,7 @@ def test_a_stage_that_is_held_up_is_named_and_holds_the_sender_up(frail_client):
     assert not any(thread.name.startswith("ocoboost-stage") and thread.is_alive() for thread in threading.enumerate())
 
 
+@pytest.mark.slow
 def test_datasets_of_the_paper_too(client):
     rows = datasets.shuffled(datasets.load("balance"), 1)
     X, y = [x for x, _ in rows], [label for _, label in rows]

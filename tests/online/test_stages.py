@@ -115,9 +115,15 @@ def same_bits(model, stream, data):
 BLOCKS = st.sampled_from([1, 3, 256])
 
 
-@pytest.mark.parametrize("learner", TREES)
-@pytest.mark.parametrize("booster", [*BOOSTERS, *BASELINES])
-@settings(max_examples=8)
+GRID = [(OnlineAgnosticBoostClassifier, learner) for learner in TREES]
+GRID += [(booster, "hoeffding") for booster in [*BOOSTERS[1:], *BASELINES]]
+SLOW_GRID = [pair for booster in [*BOOSTERS[1:], *BASELINES] for pair in [(booster, name) for name in TREES][1:]]
+
+
+@pytest.mark.parametrize(
+    ("booster", "learner"), GRID + [pytest.param(*pair, marks=pytest.mark.slow) for pair in SLOW_GRID]
+)
+@settings(max_examples=6)
 @given(data=st.data())
 def test_any_cut_into_stages_gives_the_same_bits(booster, learner, data):
     stream = data.draw(streams(max_rows=25))
@@ -145,6 +151,7 @@ def test_a_longer_stream_in_which_trees_split_and_forests_are_born(n_stages):
     model = OnlineBoostClassifier(budget=60, max_size=64, seed=1)
     in_stages = staged(model.clone(), n_stages, seed=1, block_rows=50)
     assert predictions(in_stages.run([(X, y)], answering=True)) == model.predict_learn_many(X, y)
+    assert in_stages.model.member_weights_ == model.member_weights_  # known without the members themselves
     local = in_stages.to_local()
     assert learned(local, X[:3]) == learned(model, X[:3])
     again = staged(local, 3, seed=2, block_rows=64)  # and from one piece into others

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from distributed import Client
 
 from ocoboost.cluster.actor import Checkpoint, StageActor, Taken
-from ocoboost.errors import LostStageError
+from ocoboost.errors import LostStageError, OutputFileError
 
 AHEAD = 2  # blocks that a stage has at a time: one that it works on, and the next
 MOST_ATTEMPTS = 5  # to begin a stage again
@@ -221,8 +221,12 @@ class Courier(threading.Thread):
 
     def _keep(self, checkpoint: Checkpoint) -> None:
         new = self._path.with_suffix(".new")
-        new.write_bytes(checkpoint.data)
-        new.replace(self._path)
+        try:
+            new.write_bytes(checkpoint.data)
+            new.replace(self._path)
+        except OSError as error:
+            why = f"{self._path}: the checkpoint of {self.stage_name} cannot be written ({error.strerror or error})."
+            raise OutputFileError(why) from error
         self._checkpoint = checkpoint._replace(data=b"")
 
     def _place(self, worker: str) -> None:

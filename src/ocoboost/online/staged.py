@@ -123,9 +123,10 @@ class Staged:
                         before = Answers.none(1)
                     state.add(plan, first)
                 own, indices = rows[first:last], state.labels.indices(labels[first:last])
-                with self._breaking():
-                    line.send(head.depart(own, indices, weights[first:last], answering=answering))
-                self._sent.append(_Sent(n_before + first, own, before, answering))
+                with _Breaking(self, by_interrupt=True):  # counted already, and perhaps not on its way
+                    passage = head.depart(own, indices, weights[first:last], answering=answering)
+                    self._sent.append(_Sent(n_before + first, own, before, answering))
+                    line.send(passage)
                 yield from self._arrivals(line.most - 1)
             n_before += len(rows)
         yield from self._arrivals(0)
@@ -157,15 +158,12 @@ class Staged:
         while len(self._sent) > n_left:
             assert self._line is not None
             assert self._head is not None
-            with self._breaking():
+            with _Breaking(self):
                 passage = self._line.receive()
                 sent = self._sent.popleft()
                 answers = self._head.arrive(passage, sent.rows)
             if sent.answering:
                 yield self._head.state.answered_with(sent.first_row, answers, sent.before)
-
-    def _breaking(self) -> _Breaking:
-        return _Breaking(self)
 
     @property
     def n_certain(self) -> int:
@@ -193,7 +191,7 @@ class Staged:
             while len(asked) > n_left:
                 said.append(head.arrive(line.receive(), asked.popleft()))
 
-        with self._breaking():
+        with _Breaking(self, by_interrupt=True):
             for first in range(0, max(1, len(rows)), self.block_rows):
                 asked.append(rows[first : first + self.block_rows])
                 line.send(head.ask(asked[-1]))
@@ -234,14 +232,15 @@ class Staged:
 class _Breaking:
     """A context in which a failure leaves the model unable to learn: a stage may have learned what others have not."""
 
-    def __init__(self, staged: Staged) -> None:
+    def __init__(self, staged: Staged, *, by_interrupt: bool = False) -> None:
         self._staged = staged
+        self._causes = BaseException if by_interrupt else Exception  # else what is on its way arrives later
 
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
         state = self._staged.model.state_
-        if state is not None and isinstance(error, Exception):  # an interrupt leaves all as it is, on its way
+        if state is not None and isinstance(error, self._causes):
             n_certain = self._staged.n_certain
             state.broken = f"learning was interrupted at row {n_certain}"
             if isinstance(error, LostStageError):

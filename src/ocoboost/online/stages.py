@@ -50,6 +50,7 @@ class Passage:
     answering: bool = True
     games: dict[int, Any] = field(default_factory=dict)  # by cascade: the state of the rows between two of its learners
     answers: dict[int, Answers] = field(default_factory=dict)  # by cascade
+    n_remembered: int | None = None  # rows that the neighbours hold after it
     groups: dict[int, Said] = field(default_factory=dict)  # by kind of the members of every age, or ``NEIGHBOURS``
 
     @property
@@ -159,6 +160,7 @@ class Latest:
     def take(self, passage: Passage, block: Block) -> None:
         told = (passage.labels, passage.weights) if passage.is_learned else (NO_LABELS, NO_WEIGHTS)
         self.neighbours.ask(block, *told, *passage.group(NEIGHBOURS, len(WINDOWS)))
+        passage.n_remembered = int(self.neighbours.memory.counts[0])
 
     def state(self) -> Any:
         return self.neighbours.state()
@@ -282,6 +284,7 @@ def join(state: State, stages: Sequence[Stage]) -> State:
                 slot.born, slot.cascade.ensemble = other.born, other.cascade.ensemble
         elif isinstance(part, Latest):
             engine.neighbours = part.neighbours  # type: ignore[attr-defined]
+            engine.n_remembered = None  # type: ignore[attr-defined]
     return whole
 
 
@@ -334,6 +337,7 @@ class Head:
         engine = self.state.engine
         if not isinstance(engine, Mixture):
             return passage.answers[0] if passage.answering else Answers.none(passage.n_rows)
+        engine.n_remembered = passage.n_remembered
         shares = {number: said.shares for number, said in passage.answers.items()}
         answers, awake = engine.gathered(passage.n_rows, passage.n_classes, shares, passage.groups)
         if not passage.is_learned:

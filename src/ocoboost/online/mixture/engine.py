@@ -89,6 +89,7 @@ class Mixture:
         self.keyed = Keyed() if keyed is None else keyed
         self.class_weights = ClassWeights(Labels(), None) if class_weights is None else class_weights
         self.n_rows = 0
+        self.n_remembered: int | None = None  # rows that the neighbours hold, if they are elsewhere
         self.last_label = NO_LABEL
         self.seats = Seats(self._all_cascades)
         self._single: Single | None = None  # with the seats' lock
@@ -331,7 +332,8 @@ class Mixture:
         for place in self._kinds:
             awake[place] = [self.n_rows >= 2**order for order in AGES]
         if self.neighbours is not None:
-            awake[self._windows] = self.neighbours.memory.counts[0] > 0
+            held = self.neighbours.memory.counts[0] if self.n_remembered is None else self.n_remembered
+            awake[self._windows] = held > 0
         awake[-1] = self.last_label != NO_LABEL
         return awake
 
