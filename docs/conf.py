@@ -21,6 +21,8 @@ autodoc_member_order = "bysource"
 numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False
 
+linkcheck_ignore = [r"https?://"]  # the rest are links and anchors within the site
+
 html_theme = "furo"
 html_title = "ocoboost"
 html_show_sphinx = False
