@@ -26,6 +26,7 @@ linkcheck_ignore = [r"https?://"]  # the rest are links and anchors within the s
 html_theme = "furo"
 html_title = "ocoboost"
 html_show_sphinx = False
+html_show_search_summary = False  # would be fetched, which browsers refuse to pages that lie on a disk
 
 
 def _link_here(app: Any, name: str, source: list[str]) -> None:
