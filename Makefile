@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export NUMBA_CACHE_DIR := $(CURDIR)/.cache/numba
 
-.PHONY: demo test test-slow test-nojit lint type docs bench clean
+.PHONY: demo test test-slow test-nojit lint type docs linkcheck dist bench clean
 
 demo: .venv/.user
 	@$(BIN)/ocoboost reproduce --quick
@@ -30,6 +30,14 @@ type: .venv/.dev
 docs: .venv/.docs
 	$(BIN)/sphinx-build -q -W --keep-going docs build/site
 	@echo "The site begins at build/site/index.html"
+
+# Every link and anchor within the site; addresses elsewhere are not asked.
+linkcheck: .venv/.docs
+	$(BIN)/sphinx-build -q -W --keep-going -b linkcheck docs build/links
+
+# Build sdist and wheel, and try the wheel in an empty environment without a network.
+dist: .venv/bin/python
+	$(BIN)/python tools/release.py
 
 bench: .venv/.dev
 	$(BIN)/python benchmarks/foreign_learners.py run $(ARGS)

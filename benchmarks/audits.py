@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import studies
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
@@ -132,6 +133,7 @@ def report(store: Store, names: Sequence[str]) -> str:
                 lines.append(
                     f"| {kind} | {share:.0%} | {method} | {' | '.join(shown)} | {np.nanmean(means):{sign}.3f} |"
                 )
+    lines.append("")
     for what, place in (("precision", 0), ("AUROC", 1)):
         for method, base in (("one pass", "cleanlab"), ("one pass, later", "cleanlab, later"), ("audit", "cleanlab")):
             by_cell: dict[Any, list[float]] = {}
@@ -141,7 +143,7 @@ def report(store: Store, names: Sequence[str]) -> str:
             means = {cell: statistics.fmean(values) for cell, values in by_cell.items()}
             worst = min(means, key=means.__getitem__)
             lines.append(
-                f"\n{what}, {method}: {statistics.fmean(means.values()):+.4f} against cleanlab over {len(means)} "
+                f"- {what}, {method}: {statistics.fmean(means.values()):+.4f} against cleanlab over {len(means)} "
                 f"cells, {sum(value > 0 for value in means.values())} of them above; worst {means[worst]:+.3f} {worst}"
             )
     return "\n".join(lines)
@@ -205,8 +207,11 @@ def main() -> None:
         names = list(datasets.PAPER)
     names = options.datasets.split(",") if options.datasets else names
     store = Store(RESULTS, any_code=True)
+    if options.what == "report":
+        studies.put(studies.DOCS / "audits.md", report(store, names), "audits")
+        return
     if options.what != "run":
-        print(drift() if options.what == "drift" else report(store, names))
+        print(drift())
         return
     for seed in map(int, options.seeds.split(",")):
         for share in map(float, options.shares.split(",")):

@@ -2,7 +2,8 @@
 
     python benchmarks/explanations.py
 
-Ten streams of eight features; two of them decide on four labels. After 2,000 rows two others do. Nothing is stored.
+Ten streams of eight features; two of them decide on four labels. After 2,000 rows two others do. Writes the table of
+``docs/explanations.md``; runs are not stored.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import statistics
 
 import numpy as np
+import studies
 
 from ocoboost import OnlineBoostClassifier
 
@@ -36,15 +38,20 @@ def main() -> None:
             for point in points[:3]:
                 why = model.explain_one(dict(enumerate(point.tolist())))
                 sums.append(abs(why.prior + sum(why.contributions.values()) - why.probability))
-    print("| | least share of a planted feature | largest share of another | planted ones rank first |")
-    print("|---|---:|---:|---:|")
-    for when, rows in found.items():
-        least, most, first = zip(*rows, strict=True)
-        print(
-            f"| {when} the change | {statistics.fmean(least):.3f} (lowest {min(least):.3f}) "
-            f"| {statistics.fmean(most):.3f} (highest {max(most):.3f}) | {sum(first)} of {len(first)} |"
+    rows = []
+    for when, shares_found in found.items():
+        least, most, first = zip(*shares_found, strict=True)
+        rows.append(
+            (
+                f"{when} the change",
+                f"{statistics.fmean(least):.3f} (lowest {min(least):.3f})",
+                f"{statistics.fmean(most):.3f} (highest {max(most):.3f})",
+                f"{sum(first)} of {len(first)}",
+            )
         )
-    print(f"\nPrior and contributions miss the probability by at most {max(sums):.0e}, in {len(sums)} explanations.")
+    columns = ("", "least share of a planted feature", "largest share of another", "planted ones rank first")
+    told = f"Prior and contributions miss the probability by at most {max(sums):.0e}, in {len(sums)} explanations."
+    studies.put(studies.DOCS / "explanations.md", f"{studies.table(columns, rows)}\n\n{told}", "explanations")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     python benchmarks/mutants.py                 # all of them, a few minutes; exits with 1 if one survives
     python benchmarks/mutants.py "Lemma 17"      # those of some statements
-    python benchmarks/mutants.py --table         # the rows of the table in docs/statements.md
+    python benchmarks/mutants.py --table         # writes the table in docs/statements.md
 
 The sources and tests are copied to a temporary folder, one line is changed, and the test is run uncompiled. Every test
 is also run on the unchanged copy first, where it must pass. ``tests/test_statements.py`` checks that every line is
@@ -472,11 +472,13 @@ def table(mutants: Sequence[Mutant]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("statements", nargs="*", help="only those whose name begins so")
-    parser.add_argument("--table", action="store_true", help="print the table of docs/statements.md")
+    parser.add_argument("--table", action="store_true", help="write the table of docs/statements.md")
     options = parser.parse_args()
     chosen = [one for one in MUTANTS if not options.statements or one.statement.startswith(tuple(options.statements))]
     if options.table:
-        print(table(chosen))
+        import studies
+
+        studies.put(studies.DOCS / "statements.md", table(MUTANTS), "mutants")
         return 0
     n_survivors = 0
     with tempfile.TemporaryDirectory() as name:

@@ -21,9 +21,12 @@ autodoc_member_order = "bysource"
 numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False
 
+linkcheck_ignore = [r"https?://"]  # the rest are links and anchors within the site
+
 html_theme = "furo"
 html_title = "ocoboost"
 html_show_sphinx = False
+html_show_search_summary = False  # would be fetched, which browsers refuse to pages that lie on a disk
 
 
 def _link_here(app: Any, name: str, source: list[str]) -> None:

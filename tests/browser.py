@@ -36,7 +36,8 @@ for (const svg of document.querySelectorAll('figure svg')) {
 return wide;
 """
 FIGURES = """
-return Array.from(document.querySelectorAll('figure svg')).map((svg) => {
+const shown = (svg) => svg.getBoundingClientRect().width > 0;  // of a figure that is drawn twice, one is not
+return Array.from(document.querySelectorAll('figure svg')).filter(shown).map((svg) => {
   const box = svg.getBoundingClientRect();
   const shapes = Array.from(svg.querySelectorAll('path, use, text'));
   const drawn = shapes.filter((s) => { const b = s.getBoundingClientRect(); return b.width + b.height > 0; });
@@ -45,7 +46,7 @@ return Array.from(document.querySelectorAll('figure svg')).map((svg) => {
 """
 SMALLEST_TEXT = """
 const texts = Array.from(document.querySelectorAll('figure svg text'));
-return Math.min(...texts.map((text) => text.getBoundingClientRect().height));
+return Math.min(...texts.map((text) => text.getBoundingClientRect().height).filter((height) => height > 0));
 """
 
 

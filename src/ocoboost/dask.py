@@ -170,7 +170,19 @@ class AgnosticBoostClassifier(_OnDask, LocalAgnosticBoostClassifier):
 
 
 class RealizableBoostClassifier(_OnDask, LocalRealizableBoostClassifier):
-    """``ocoboost.RealizableBoostClassifier`` on the workers of a Dask cluster, with the same parameters and results."""
+    """``ocoboost.RealizableBoostClassifier`` on the workers of a Dask cluster, with the same parameters and results.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from ocoboost.dask import RealizableBoostClassifier
+    >>> with Client(processes=False, dashboard_address=None):
+    ...     X = da.random.default_rng(1).random((400, 3), chunks=(100, 3))
+    ...     model = RealizableBoostClassifier(n_estimators=5).fit(X, (X[:, 0] > 0.5).astype(int))
+    ...     model.predict(X[:3]).compute().shape
+    (3,)
+    """
 
     _local = LocalRealizableBoostClassifier
 

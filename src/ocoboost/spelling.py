@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 # What spreadsheets take for the beginning of a formula, also in full width.
@@ -26,6 +27,46 @@ def shortened(value: object, longest: int = 60) -> str:
     """Escaped, and without the end if it is long."""
     text = escaped(value)
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def abbreviated(labels: Sequence[str], longest: int) -> list[str]:
+    """Labels cut to a length, and different ones different if that can be: without what all begin with, or by ends.
+
+    >>> abbreviated(["short", "number one of many", "number two of them"], 12)
+    ['short', 'number one …', 'number two …']
+    >>> abbreviated(["a long label, number 1 of 2", "a long label, number 2 of 2"], 10)
+    ['…1 of 2', '…2 of 2']
+    """
+    whole = [escaped(label) for label in labels]
+    long = [text for text in whole if len(text) > longest]
+    common = next((n for n, letters in enumerate(zip(*long, strict=False)) if len(set(letters)) > 1), 0)
+    n_end = (longest - 1) // 2
+    ways: list[Callable[[str], str]] = [
+        lambda text: shortened(text, longest),
+        lambda text: shortened(f"…{text[common:]}", longest),
+        lambda text: f"{text[: longest - 1 - n_end]}…{text[-n_end:]}",
+    ]
+    for way in ways:
+        short = [text if len(text) <= longest else way(text) for text in whole]
+        if len(set(short)) == len(set(whole)):
+            return short
+    return [shortened(text, longest) for text in whole]
+
+
+def as_call(model: Any) -> str:
+    """A model as the call that makes it, with what differs from its defaults.
+
+    >>> from ocoboost import HoeffdingTrees, OnlineBoostClassifier
+    >>> as_call(OnlineBoostClassifier(HoeffdingTrees(max_depth=2), seed=1))
+    'OnlineBoostClassifier(learner=HoeffdingTrees(max_depth=2), seed=1)'
+    """
+    changed = []
+    for name, parameter in inspect.signature(type(model)).parameters.items():
+        value = getattr(model, name, parameter.default)
+        if value is not parameter.default and value != parameter.default:
+            is_model = hasattr(value, "learn_one") or hasattr(value, "fit")
+            changed.append(f"{name}={as_call(value) if is_model else ' '.join(repr(value).split())}")
+    return f"{type(model).__name__}({', '.join(changed)})"
 
 
 def quoted(value: object) -> str:

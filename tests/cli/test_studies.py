@@ -47,7 +47,7 @@ def test_reproduce_gives_the_same_numbers_twice_and_remembers_them(tmp_path):
     assert "18 of 18 runs found in" in again.stderr
     assert "Balance" in again.stdout
     assert "84.4" in again.stdout  # the paper's
-    assert "Report:" in again.stdout
+    assert "Report written to" in again.stdout
     html = (tmp_path / "one" / "report.html").read_text()
     assert html.count("<svg") == 4 + 1 + 1 + 1 + 1  # intervals, curves, time, weights, confusion
     assert "seeds" in html

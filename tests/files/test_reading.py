@@ -9,6 +9,7 @@ import json
 import math
 import sys
 
+import numpy as np
 import pytest
 
 from ocoboost.errors import DataFileError
@@ -241,3 +242,20 @@ def test_parquet_types(tmp_path):
     for target, message in (("y", "leave it out with --drop 'day'"), ("day", "can be read; convert it.")):
         with pytest.raises(DataFileError, match=message):
             rows_of(tmp_path / "dates.parquet", target=target)
+
+
+@pytest.mark.parametrize("kind", ["plain", "gzipped", "gzipped in two parts"])
+def test_how_far_a_reader_is_counts_what_was_yielded_not_what_was_read_ahead(tmp_path, kind):
+    numbers = np.random.default_rng(0).random(150_000).tolist()
+    text = ("a,y\n" + "".join(f"{number},{number > 0.5}\n" for number in numbers)).encode()
+    path = tmp_path / ("rows.csv" if kind == "plain" else "rows.csv.gz")
+    half = len(text) // 2
+    parts = {"plain": [text], "gzipped": [gzip.compress(text, 1)]}
+    parts["gzipped in two parts"] = [gzip.compress(text[:half], 1), gzip.compress(text[half:], 1)]
+    path.write_bytes(b"".join(parts[kind]))
+    source = Source(str(path), Columns("y"))
+    said = [(source.fraction(chunk.end), chunk.end / len(text)) for chunk in source.chunks()]
+    assert len(said) > 3
+    for fraction, right in said:
+        assert fraction == pytest.approx(right, abs=0.2 if "parts" in kind else 1e-9)
+    assert said[-1][0] == 1.0

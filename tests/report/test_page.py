@@ -35,6 +35,7 @@ def every_figure():
         "ranks": figures.critical_difference("Mean ranks over seven datasets", ranks, 2.1),
         "weights": figures.shares("Segment", ROWS, {f"MondrianTrees(), gamma={g}": ROWS * 0 + 0.25 for g in range(4)}),
         "confusion": figures.confusion("Segment", LABELS, counts),
+        "twice": figures.Twice.drawn(figures.lines, "Both widths", ROWS, bands, x_label="rows", y_label="accuracy, %"),
         "one label": figures.confusion("One", ["a"], np.array([[0]])),
     }
 
@@ -76,7 +77,8 @@ def test_ids_are_unique_and_references_meet_them():
 
 
 def test_no_colour_is_left_that_does_not_follow_the_page():
-    for svg in every_figure().values():
+    drawn = [figure if isinstance(figure, tuple) else (figure,) for figure in every_figure().values()]
+    for svg in (svg for figure in drawn for svg in figure):
         assert set(re.findall(r"(?<!, )#[0-9a-f]{3,6}\b(?!-)", svg)) == set()
 
 
@@ -120,6 +122,8 @@ def test_a_browser_renders_every_figure_and_nothing_overflows(chromium, tmp_path
         assert n_shapes > 5, name
     assert chromium.ask(browser.OVERFLOWS) == []
     assert chromium.ask(browser.SMALLEST_TEXT) >= 8  # pixels
+    widths = {name: width for name, width, *_ in drawn}
+    assert (widths['"twice"'] > 2 * widths['"curves"']) == (size == "desktop")
     assert chromium.errors() == []
     assert chromium.requests() == []
     background = {"light": palette.LIGHT, "dark": palette.DARK}[scheme]["paper"]

@@ -92,3 +92,58 @@ def test_the_reader_of_a_pipe_may_stop_reading(model_file, tmp_path):
     result = subprocess.run(process, shell=True, capture_output=True, text=True, check=True, env=os.environ)
     assert len(result.stdout.splitlines()) == 2
     assert result.stderr == ""
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    """A model that makes sets, and rows with an identifier that begins like a formula."""
+    folder = tmp_path_factory.mktemp("shop")
+    rng = np.random.default_rng(0)
+    lines = [
+        f"{['=A', 'B'][n % 2]}{n},{a:.3f},{'up' if a > b else 'down'}"
+        for n, (a, b) in enumerate(rng.normal(size=(300, 2)))
+    ]
+    (folder / "rows.csv").write_text("\n".join(["order,a,label", *lines]) + "\n")
+    options = ["--target", "label", "--id", "order", "--budget", 6, "--save", folder / "model.oco"]
+    assert command("run", folder / "rows.csv", *options).exit_code == 0
+    return folder
+
+
+def test_identifiers_are_passed_through_and_sets_are_the_models(shop):
+    result = command("predict", shop / "model.oco", shop / "rows.csv", "--id", "order", "--coverage", 0.9)
+    assert (result.exit_code, result.stderr) == (0, "")
+    said = list(csv.DictReader(result.stdout.splitlines()))
+    assert list(said[0]) == ["line", "id", "prediction", "set", "p(up)", "p(down)"]
+    assert [row["id"] for row in said[:3]] == ["'=A0", "B1", "'=A2"]
+    model = ocoboost.load(shop / "model.oco")
+    rows = [{"a": float(line.split(",")[1])} for line in (shop / "rows.csv").read_text().splitlines()[1:]]
+    sets = [json.loads(row["set"]) for row in said]
+    assert list(map(set, sets)) == model.predict_set_many(rows, 0.9)
+    assert {len(labels) for labels in sets} == {1, 2}
+    assert [labels[0] for labels in sets] == [row["prediction"] for row in said]
+
+
+def test_the_same_as_json_lines(shop):
+    options = ["--id", "order", "--coverage", 0.8, "--json"]
+    result = command("predict", shop / "model.oco", shop / "rows.csv", *options)
+    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    assert list(lines[0]) == ["line", "id", "prediction", "set", "probabilities"]
+    assert (lines[0]["id"], lines[0]["prediction"]) == ("=A0", lines[0]["set"][0])
+
+
+def test_a_feature_may_be_the_identifier_too(shop):
+    result = command("predict", shop / "model.oco", shop / "rows.csv", "--id", "a")
+    plain = command("predict", shop / "model.oco", shop / "rows.csv")
+    assert result.stderr == ""
+    rows = [line.split(",") for line in result.stdout.splitlines()]
+    assert [[row[0], *row[2:]] for row in rows] == [line.split(",") for line in plain.stdout.splitlines()]
+
+
+def test_what_cannot_be_passed_through_or_covered_is_named(shop, model_file, rows_csv):
+    result = command("predict", shop / "model.oco", shop / "rows.csv", "--id", "ordre")
+    assert "no column 'ordre' (--id); did you mean 'order'?" in result.stderr
+    result = command("predict", shop / "model.oco", shop / "rows.csv", "--coverage", 0.5)
+    assert "no prediction sets of coverage 0.5; its levels are 0.8, 0.9, 0.95." in result.stderr
+    result = command("predict", model_file, rows_csv, "--coverage", 0.9)
+    assert "MondrianTrees makes no prediction sets." in result.stderr
+    assert result.exit_code == 2

@@ -59,7 +59,7 @@ def test_costs_and_class_weights_reach_the_model(path):
 
 def test_the_terminal_shows_a_table_of_labels(path):
     shown = command("run", path, "--target", "label", "--budget", 12, "--costs", '{"a": {"b": 2}}').stdout
-    assert "precision-recall area" in shown
+    assert "PR area" in shown
     assert "Mean cost of a row" in shown
     assert "without 1 row that had no prediction" in " ".join(shown.split())
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from river import metrics
 from sklearn import metrics as sk
 
-from ocoboost.run.scores import LEAST, MOST_POINTS, Curve, MemberWeights, Scores
+from ocoboost.run.curves import MOST_POINTS, Baselines, Curve
+from ocoboost.run.scores import LEAST, MemberWeights, Scores
 
 rows = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.floats(0, 1)), min_size=1, max_size=60)
 
@@ -53,6 +54,43 @@ def test_scores_are_those_of_scikit_learn_and_river(rows):
         assert scores.balanced_accuracy == pytest.approx(river[1].get())
     assert scores.log_loss == pytest.approx(np.mean([-math.log(max(share, 1e-15)) for share in shares]))
     assert scores.n_clipped == sum(share < LEAST for share in shares)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@given(rows)
+def test_scores_by_label_are_those_of_scikit_learn(rows):
+    labels, predictions, _ = zip(*rows, strict=True)
+    theirs = sk.precision_recall_fscore_support(labels, predictions, labels=range(4), zero_division=0)
+    for ours, precision, recall, f1, n_rows in zip(scored(rows).by_label, *theirs, strict=True):
+        assert ours.n_rows == n_rows
+        assert (ours.precision or 0.0, ours.recall or 0.0, ours.f1 or 0.0) == pytest.approx((precision, recall, f1))
+        assert (ours.recall is None) == (n_rows == 0)
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=60), st.integers(0, 5), st.integers(1, 20))
+def test_baselines_know_the_labels_that_have_arrived_and_no_others(labels, delay, n_block):
+    baselines = Baselines(delay)
+    for first in range(0, len(labels), n_block):
+        baselines.add(np.array(labels[first : first + n_block]))
+        baselines = Baselines.from_notes(baselines.as_notes(), delay, 4)
+    last = frequent = 0
+    for row, label in enumerate(labels):
+        arrived = labels[: max(0, row - delay)]
+        last += arrived[-1:] == [label]
+        reached = {known: [i for i, one in enumerate(arrived) if one == known] for known in set(arrived)}
+        best = min(reached, key=lambda known: (-len(reached[known]), reached[known][-1])) if reached else None
+        frequent += label == best  # of equally frequent labels the first that was so frequent
+    assert (baselines.last_label.n_right, baselines.most_frequent.n_right) == (last, frequent)
+
+
+@pytest.mark.parametrize(
+    "lie", [{"best": 9}, {"last": -2}, {"counts": [-1]}, {"counts": [1] * 9}, {"waiting": [0]}, {"best": "0"}]
+)
+def test_notes_that_no_baseline_gave_are_refused(lie):
+    baselines = Baselines()
+    baselines.add(np.array([0, 1, 1]))
+    with pytest.raises(ValueError, match=r"baseline|count|wait"):
+        Baselines.from_notes({**baselines.as_notes(), **lie}, 0, 2)
 
 
 @given(rows, st.lists(st.integers(0, 60)))
@@ -99,5 +137,6 @@ def test_weights_of_members_are_few_points_spread_over_the_whole_stream(blocks):
     assert 0 < len(rows) < MOST_POINTS
     assert set(rows) <= set(ends)
     assert all(weight == [n_rows] for n_rows, weight in weights.points)
+    assert rows[0] == ends[0]
     gaps = np.diff([0, *rows, ends[-1]])
     assert gaps.max() <= max(blocks) + 4 * (ends[-1] / len(ends)) * max(1, 2 * len(ends) / MOST_POINTS)

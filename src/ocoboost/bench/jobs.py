@@ -7,11 +7,14 @@ sources can be told apart; the oldest lines of our own studies have none.
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import io
 import json
 import multiprocessing
 import os
 import signal
+import tokenize
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache
@@ -28,14 +31,34 @@ _NO_PART_OF_A_RUN = ("bench/", "cli/", "files/", "report/", "run/", "serve/")
 
 @cache
 def code() -> str:
-    """A checksum of all sources that a run's numbers can depend on."""
+    """A checksum of all sources that a run's numbers can depend on: words about them do not count."""
     root = Path(ocoboost.__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
         name = path.relative_to(root).as_posix()
         if not name.startswith(_NO_PART_OF_A_RUN):
-            digest.update(name.encode() + b"\0" + path.read_bytes())
+            digest.update(f"{name}\0{without_words(path.read_text(encoding='utf-8'))}".encode())
     return digest.hexdigest()[:12]
+
+
+def without_words(source: str) -> str:
+    """A source without comments, docstrings and empty lines.
+
+    >>> without_words("def f():\\n    'Why.'\\n\\n    return '# 1'  # one\\n")
+    "def f():\\n    return '# 1'"
+    """
+    lines = source.splitlines()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            docstring = node.body[0]
+            lines[docstring.lineno - 1 : docstring.end_lineno] = [""] * (
+                (docstring.end_lineno or docstring.lineno) - docstring.lineno + 1
+            )
+    return "\n".join(line.rstrip() for line in lines if line.strip())
 
 
 def key(job: Job) -> str:

@@ -101,7 +101,7 @@ def _chunks(job: Job) -> Iterator[tuple[Sequence[Row], list[Label], float]]:
         check_labels(source.name, job["target"], len(seen), n_rows)
         if end:
             by_rows = n_rows / most_rows if most_rows else 0.0
-            yield chunk.rows[:end], labels, min(1.0, max(source.fraction or 0.0, by_rows))
+            yield chunk.rows[:end], labels, min(1.0, max(source.fraction(chunk.end) or 0.0, by_rows))
         if most_rows is not None and n_rows >= most_rows:
             return
 

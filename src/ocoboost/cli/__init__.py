@@ -19,16 +19,16 @@ from ocoboost.cli.serve import serve
 from ocoboost.cli.warmup import warmup
 
 app = typer.Typer(add_completion=False, cls=OneLineErrors)
-app.command()(reproduce)
-app.command()(compare)
 app.command()(run)
 app.command()(predict)
 app.command()(inspect)
+app.command()(audit)
+app.command()(compare)
 app.command()(serve)
 app.command()(feed)
-app.command()(audit)
-app.command()(datasets)
 app.command()(warmup)
+app.command()(datasets)
+app.command()(reproduce)
 
 
 def _print_version(is_asked: bool) -> None:

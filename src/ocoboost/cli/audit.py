@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
-from rich.table import Table
 from rich.text import Text
 
 from ocoboost.cli.mistakes import one_line, say
 from ocoboost.cli.options import BadRows, Delimiter, File, FileFormat, OnError, Threads
+from ocoboost.cli.pages import say_written, write_page
 from ocoboost.cli.studies import AsJson, command
+from ocoboost.cli.suspects import issue_table
 from ocoboost.spelling import as_json as label_as_json
-from ocoboost.spelling import escaped, shortened
+from ocoboost.spelling import escaped
 
 if TYPE_CHECKING:
     from ocoboost.files.columns import BadRecord
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from ocoboost.run.audit import Table as Rows
 
 MOST_SHOWN = 10
-LONGEST = 30  # characters of a label
 
 
 def audit(
@@ -57,7 +57,9 @@ def audit(
     from ocoboost.files.columns import Columns, check_labels
     from ocoboost.files.outputs import check_outputs, writing
     from ocoboost.files.sources import Source
+    from ocoboost.report import provenance
     from ocoboost.run import audit as auditing
+    from ocoboost.run import audit_page
 
     def on_bad(bad: BadRecord) -> None:
         if on_error == OnError.STOP:
@@ -78,11 +80,14 @@ def audit(
             with writing(output) as out:
                 auditing.write_csv(out, found, rows)
         if report is not None:
-            _write_report(report, found, rows, file, target, seed)
+            facts = provenance(command(), seed=seed, file=file)
+            write_page(audit_page.page(found, rows, Path(file).name, target, facts), report)
         if as_json:
             typer.echo(json.dumps(_summary(found, rows, file, target, seed), indent=2))
         else:
             _show(found, rows, file, output)
+            say_written("All rows, worst first,", output)
+            say_written("Report", report)
 
 
 def _audited(rows: Rows, passes: int, seed: int, jobs: int, *, is_quiet: bool) -> Audit:
@@ -130,29 +135,10 @@ def _show(found: Audit, rows: Rows, file: str, output: str | None) -> None:
     n_rows, n_issues = len(found.given), int(found.is_issue.sum())
     title = f"{file}: {n_issues:,} of {n_rows:,} labels look wrong ({n_issues / n_rows:.1%})"
     console.print(Text(escaped(title)), soft_wrap=True)
-    table = Table()
-    for column in ("line", *(["id"] if rows.keys else []), "given label", "predicted label", "label quality"):
-        table.add_column(column, justify="right" if column in ("line", "label quality") else "left")
     shown = [record for record in records(found, rows) if record["is_label_issue"]][:MOST_SHOWN]
-    for record in shown:
-        key = [Text(shortened(record["id"], LONGEST))] if rows.keys else []
-        labels = (Text(shortened(record[name], LONGEST)) for name in ("given_label", "predicted_label"))
-        table.add_row(f"{record['line']:,}", *key, *labels, f"{record['label_quality']:.4f}")
-    if shown:
-        console.print(table)
-    if output is not None:
-        console.print(Text(escaped(f"All rows, worst first: {output}")), soft_wrap=True)
-    elif n_issues > len(shown):
+    names = "given_label", "predicted_label", "label_quality"
+    issues = [(record["line"], record.get("id"), *(record[name] for name in names)) for record in shown]
+    if issues:
+        console.print(issue_table("line", issues, found.classes))
+    if output is None and n_issues > len(shown):
         console.print(f"... and {n_issues - len(shown):,} more; --output writes all rows", highlight=False)
-
-
-def _write_report(path: str, found: Audit, rows: Rows, file: str, target: str, seed: int) -> None:
-    from ocoboost import report
-    from ocoboost.files.outputs import unwritable
-    from ocoboost.run import audit_page
-
-    facts = report.provenance(command(), seed=seed, file=file)
-    try:
-        report.write(audit_page.page(found, rows, Path(file).name, target, facts), Path(path))
-    except OSError as error:
-        raise unwritable(path, error) from error

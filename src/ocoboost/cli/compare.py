@@ -16,6 +16,7 @@ from ocoboost.cli import compare_file, compare_streams, studies
 from ocoboost.cli.comparison_table import numbers, score_table
 from ocoboost.cli.mistakes import one_line, one_of
 from ocoboost.cli.options import BadRows, Delimiter, FileFormat, OnError, is_given
+from ocoboost.cli.pages import say_written, write_page
 from ocoboost.cli.rare import Costs, costs_of_a_job
 from ocoboost.cli.studies import AsJson, DataDir, Jobs, Seed
 from ocoboost.spelling import escaped
@@ -174,8 +175,9 @@ def _compare_datasets(
         console = Console()
         for share in settings.shares:
             console.print(score_table(comparison, share))
-        for line in (*why, f"Report: {path}"):
+        for line in why:
             console.print(Text(escaped(line)), soft_wrap=True)
+        say_written("Report", path)
     if not done:
         raise typer.Exit(studies.INTERRUPTED)
 
@@ -199,4 +201,4 @@ def _write_report(comparison: Comparison, notes: list[str], path: Path) -> None:
     from ocoboost.bench import comparison_page as pages
 
     facts = report.provenance(studies.command(), seeds=", ".join(map(str, comparison.settings.shuffles)))
-    report.write(pages.page(comparison, notes, facts), path)
+    write_page(pages.page(comparison, notes, facts), path)

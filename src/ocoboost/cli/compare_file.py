@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
-from rich.text import Text
 
 from ocoboost.cli import studies
 from ocoboost.cli.comparison_table import numbers, rare_table, score_table
 from ocoboost.cli.mistakes import say
-from ocoboost.spelling import escaped
+from ocoboost.cli.pages import say_written, write_page
 
 if TYPE_CHECKING:
     from ocoboost.bench.compare import Comparison
@@ -79,7 +78,7 @@ def compare_file(
         console.print(score_table(comparison, 0.0))
         if (table := rare_table(comparison)) is not None:
             console.print(table)
-        console.print(Text(escaped(f"Report: {report}")), soft_wrap=True)
+        say_written("Report", report)
     for title, why in failed.items():
         say(f"ocoboost: {title} failed: {why}")
     if not is_done:
@@ -132,11 +131,7 @@ def _run(jobs: list[Job], store: Store, n_jobs: int) -> tuple[dict[str, str], bo
 def _write_report(comparison: Comparison, target: str, failed: dict[str, str], paths: Paths) -> None:
     from ocoboost import report
     from ocoboost.bench import comparison_page as pages
-    from ocoboost.files.outputs import unwritable
 
     facts = report.provenance(studies.command(), seed=comparison.settings.shuffles[0], file=paths.file)
     notes = [f"{title} failed: {why}." for title, why in failed.items()]
-    try:
-        report.write(pages.file_page(comparison, target, notes, facts), paths.report)
-    except OSError as error:
-        raise unwritable(str(paths.report), error) from error
+    write_page(pages.file_page(comparison, target, notes, facts), paths.report)

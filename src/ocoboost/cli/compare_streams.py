@@ -16,7 +16,7 @@ from rich.text import Text
 
 from ocoboost.cli import studies
 from ocoboost.cli.mistakes import one_of, say
-from ocoboost.spelling import escaped
+from ocoboost.cli.pages import say_written, write_page
 
 if TYPE_CHECKING:
     from ocoboost.bench.compare import Comparison
@@ -68,7 +68,7 @@ def compare_streams(paths: Paths, reading: Reading, models: str, *, seed: int, n
     elif comparison.runs:
         console = Console()
         console.print(summary(comparison))
-        console.print(Text(escaped(f"Report: {report}")), soft_wrap=True)
+        say_written("Report", report)
     for run, why in failed.items():
         say(f"ocoboost: {run} failed: {why}")
     if not is_done:
@@ -151,4 +151,4 @@ def _write_report(comparison: Comparison, uses: Mapping[str, str], failed: Mappi
 
     facts = report.provenance(studies.command(), seed=comparison.settings.shuffles[0])
     notes = [f"{run} failed: {why}." for run, why in failed.items()]
-    report.write(pages.page(comparison, uses, notes, facts), path)
+    write_page(pages.page(comparison, uses, notes, facts), path)

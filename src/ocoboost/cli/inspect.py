@@ -13,8 +13,8 @@ from rich.text import Text
 
 from ocoboost.cli.mistakes import one_line
 from ocoboost.cli.studies import AsJson
+from ocoboost.spelling import abbreviated, as_call, escaped, shortened, spelled
 from ocoboost.spelling import as_json as label_as_json
-from ocoboost.spelling import escaped, shortened, spelled
 
 if TYPE_CHECKING:
     from ocoboost.stream.protocol import StreamClassifier
@@ -49,7 +49,7 @@ def described(model: StreamClassifier, notes: Any) -> dict[str, Any]:
     settings = notes.get("settings") if isinstance(notes, dict) else None
     target = settings.get("target") if isinstance(settings, dict) else None
     return {
-        "model": " ".join(repr(model).split()),
+        "model": as_call(model),
         "rows": model.n_rows_,
         "target": target if isinstance(target, str) else None,
         "labels": [label_as_json(label, name) for label, name in zip(labels, spelled(labels), strict=True)],
@@ -100,4 +100,4 @@ def _show(told: dict[str, Any]) -> None:
 
 def _listed(names: Any) -> str:
     names = list(names)
-    return ", ".join(shortened(name, 24) for name in names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
+    return ", ".join(abbreviated(names[:MOST_NAMES], 24)) + (", ..." if len(names) > MOST_NAMES else "")

@@ -26,7 +26,7 @@ Key = Annotated[
         show_default=False,
     ),
 ]
-REFUSED = ("cluster", "class_weight", "costs", "delay", "report", "suspects", "predictions", "identifier")
+REFUSED = ("cluster", "class_weight", "costs", "delay", "report", "regret", "suspects", "predictions", "identifier")
 N_WORST = 10
 LEAST_ROWS = 10  # of a key that is shown among the worst
 

@@ -22,6 +22,13 @@ def predict(
         bool,
         typer.Option(help="Write labels to CSV unchanged, also where a spreadsheet would take them for formulas."),
     ] = False,
+    identifier: Annotated[
+        str | None, typer.Option("--id", help="Column that identifies a row; passed through.", show_default=False)
+    ] = None,
+    coverage: Annotated[
+        float | None,
+        typer.Option(help="Also write prediction sets of this level, such as 0.9.", show_default=False),
+    ] = None,
     jobs: Threads = 1,
     on_error: BadRows = OnError.STOP,
     file_format: FileFormat = None,
@@ -43,7 +50,7 @@ def predict(
         check_outputs({"--output": output}, {"the model": model, "the input": file}, pipes=True)
         if output is None and any(is_same_file(path, _descriptor(sys.stdout)) for path in (file, model)):
             raise OutputFileError("standard output is the input or the model; redirect it to another file.")
-        predictor = Predictor(model, *read_model(model, jobs))
+        predictor = Predictor(model, *read_model(model, jobs), identifier, coverage)
         source = predictor.open(file, file_format, delimiter)
         for what, names in (
             ("missing columns, treated as missing values", predictor.absent),
@@ -57,7 +64,8 @@ def predict(
             if as_json:
                 write_json_lines(out, predictor.model.classes_, predicted)
             else:
-                write_csv(out, predictor.model.classes_, predicted, is_raw=raw)
+                more = {"has_keys": identifier is not None, "has_sets": coverage is not None, "is_raw": raw}
+                write_csv(out, predictor.model.classes_, predicted, **more)
 
 
 def _standard_output() -> TextIO:

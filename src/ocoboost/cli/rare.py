@@ -1,4 +1,4 @@
-"""Rare classes and costs in `ocoboost run` and `compare`: their options, and what they show of them."""
+"""Rare classes and costs in `ocoboost run` and `compare`: their options, and what mistakes have cost."""
 
 from __future__ import annotations
 
@@ -6,18 +6,10 @@ import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from ocoboost.spelling import shortened, spelled
 
 if TYPE_CHECKING:
     from ocoboost.run.runner import Run
     from ocoboost.stream.protocol import StreamClassifier
-
-MOST_LABELS = 12  # in a table on a terminal
-LONGEST = 40  # characters of a label
 
 ClassWeight = Annotated[
     str | None,
@@ -92,27 +84,3 @@ def cost_of(this: Run) -> dict[str, Any]:
     counts = this.scores.counts[:, :-1]
     matrix = state.costs.matrix(state.labels.known)[: len(counts), : len(counts)]
     return {"cost": float((counts * matrix).sum() / max(1, counts.sum()))}
-
-
-def show_ranks(console: Console, summary: dict[str, Any]) -> None:
-    """How well the probabilities rank the rows of each label, and the cost."""
-    if summary["cost"] is not None:
-        console.print(f"Mean cost of a row: {summary['cost']:.4f}", highlight=False)
-    if not 0 < len(summary["labels"]) <= MOST_LABELS:
-        return
-    table = Table()
-    table.add_column("label")
-    for title in ("rows", "precision-recall area", f"recall at {summary['alert_rate']:.0%} alerts"):
-        table.add_column(title, justify="right")
-    n_rows = [sum(row) + n for row, n in zip(summary["confusion"], summary["not_predicted"], strict=True)]
-    areas, recalls = summary["average_precision"], summary["recall_at_alert_rate"]
-    for label, n, area, recall in zip(spelled(summary["labels"]), n_rows, areas, recalls, strict=True):
-        found = ("-" if value is None else f"{value:.4f}" for value in (area, recall))
-        table.add_row(Text(shortened(label, LONGEST)), f"{n:,}", *found)
-    console.print(table)
-
-
-def unpredicted(summary: dict[str, Any]) -> str:
-    """What the log loss leaves out, if anything."""
-    n_rows = summary["rows_without_prediction"]
-    return f"without {n_rows:,} row{'' if n_rows == 1 else 's'} that had no prediction, " if n_rows else ""

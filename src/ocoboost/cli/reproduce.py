@@ -15,6 +15,7 @@ from rich.table import Table
 
 from ocoboost.cli import studies
 from ocoboost.cli.mistakes import one_of
+from ocoboost.cli.pages import say_written
 from ocoboost.cli.studies import AsJson, DataDir, Jobs, Seed
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def reproduce(
         console.print(_table(cells, settings.most_rows))
         for name, why in missing.items():
             console.print(f"{name.capitalize()} is missing: {why}", highlight=False)
-        console.print(f"Report: {path}", highlight=False, soft_wrap=True)
+        say_written("Report", path)
     if not done:
         raise typer.Exit(studies.INTERRUPTED)
 

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import csv
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ocoboost.spelling import as_cell, shortened, spelled
+from ocoboost.spelling import abbreviated, as_cell, shortened, spelled
 
 if TYPE_CHECKING:
     from ocoboost.online.mixture.judging import Suspect
     from ocoboost.run.runner import Run
 
 MOST_SHOWN = 5
-LONGEST = 30  # characters of a label
+LONGEST = 20  # characters of a label
 
 
 def check_suspects(this: Run, suspects: str | None) -> None:
@@ -49,15 +50,25 @@ def show_issues(console: Console, this: Run) -> None:
         return
     title = f"Labels that look wrong: {len(issues):,}, worst first"
     console.print(title + (" (--suspects writes all of them)" if len(issues) > MOST_SHOWN else ""), highlight=False)
+    shown = [
+        (suspect.row, suspect.key, suspect.given_label, suspect.predicted_label, suspect.label_quality)
+        for suspect in issues[:MOST_SHOWN]
+    ]
+    console.print(issue_table("row", shown, this.model.classes_))
+
+
+def issue_table(place: str, issues: Sequence[tuple[int, Any, Any, Any, float]], known: Sequence[Any]) -> Table:
+    """Rows by their place, with what identifies them if anything does, given and predicted label, and quality."""
     table = Table()
-    has_keys = any(suspect.key is not None for suspect in issues)
-    for column in ("row", *(["id"] if has_keys else []), "given label", "predicted label", "label quality"):
-        table.add_column(column, justify="right" if column in ("row", "label quality") else "left")
-    for suspect in issues[:MOST_SHOWN]:
-        labels = (Text(shortened(label, LONGEST)) for label in (suspect.given_label, suspect.predicted_label))
-        key = [Text(shortened(suspect.key, LONGEST))] if has_keys else []
-        table.add_row(f"{suspect.row:,}", *key, *labels, f"{suspect.label_quality:.4f}")
-    console.print(table)
+    has_keys = any(key is not None for _, key, *_ in issues)
+    for column in (place, *(["id"] if has_keys else []), "given label", "predicted label", "label quality"):
+        table.add_column(column, justify="right" if column in (place, "label quality") else "left")
+    names = dict(zip(known, abbreviated(spelled(known), LONGEST), strict=True))
+    for number, key, given, predicted, quality in issues:
+        identified = [Text("" if key is None else shortened(key, LONGEST))] if has_keys else []
+        labels = Text(names[given]), Text(names[predicted])
+        table.add_row(f"{number:,}", *identified, *labels, f"{quality:.4f}")
+    return table
 
 
 def write_suspects(this: Run, path: str) -> None:

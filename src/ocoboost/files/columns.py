@@ -34,9 +34,9 @@ class BadRecord(NamedTuple):
     line: int
     why: str
 
-    def error(self, name: str) -> DataFileError:
-        """The error to raise if the run is to stop here."""
-        return DataFileError(f"{name}, line {self.line:,}: {self.why}.")
+    def error(self, name: str, way_on: str = "") -> DataFileError:
+        """The error to raise if the run is to stop here, with a way to go on."""
+        return DataFileError(f"{name}, line {self.line:,}: {self.why}{way_on and f'; {way_on}'}.")
 
 
 class Chunk(NamedTuple):
@@ -50,6 +50,10 @@ class Chunk(NamedTuple):
     lines: Sequence[int]  # of each row
     bad: Sequence[BadRecord] = ()  # records that are not among the rows
     keys: Sequence[Hashable] = ()  # what identifies each row; empty if no column does
+
+    def place(self, n_rows: int) -> float:
+        """About where in the file its first rows end, counted as its own ends are."""
+        return self.start + (self.end - self.start) * n_rows / max(1, len(self.rows))
 
 
 @dataclass

@@ -87,6 +87,7 @@ class Delimited:
             and b"\0" not in data
             and not data.startswith(BYTE_ORDER_MARK)  # which PyArrow would skip
             and self.dialect.comment is None
+            and self.columns.identifier not in self.features  # which is read twice, as text and as what it is
             and self.dialect.delimiter.isascii()
         )
 

@@ -11,6 +11,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -98,13 +99,23 @@ class ByteStream:
             self._raw.close()
 
     @property
-    def fraction(self) -> float | None:
-        """The fraction of the file that has been read."""
-        if not self._size:
-            return None
+    def length(self) -> float | None:
+        """How many decompressed bytes there are in all; of a gzipped file, about; of a pipe, None."""
+        if not self.is_gzipped or self._size is None:
+            return self._size
         if self._raw.closed:
-            return 1.0
-        return float(min(1.0, self._raw.tell() / self._size))
+            return self.offset
+        # Compressed bytes are read ahead, so this is too little, and for a small file far too little.
+        expected = max(self.offset, self.offset * self._size / max(1, self._raw.tell()))
+        told = self._last_length + 2**32 * max(0, round((expected - self._last_length) / 2**32))
+        return float(told if told >= max(self.offset, 0.9 * expected) else expected)  # less: it has several parts
+
+    @cached_property
+    def _last_length(self) -> int:
+        """What a gzip file says at its end of the length of what it holds: of its last part, modulo 2 ** 32."""
+        with Path(self.name).open("rb") as file:
+            file.seek(-min(4, self._size or 0), os.SEEK_END)
+            return int.from_bytes(file.read(4), "little")
 
 
 def is_pipe(path: str) -> bool:

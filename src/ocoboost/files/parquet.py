@@ -85,11 +85,6 @@ class Parquet:
         finally:
             self.file.close()
 
-    @property
-    def fraction(self) -> float | None:
-        """The fraction of the file that has been read."""
-        return self.row / self.n_rows if self.n_rows else None
-
     def _chunk(self, batch: Any, start: int) -> Chunk:
         target = self.columns.target
         values = {name: self._values(batch.column(name), name) for name in self.features}

@@ -88,10 +88,10 @@ class Source:
         """Its columns; none if every row names its own."""
         return list(self._reader.header)
 
-    @property
-    def fraction(self) -> float | None:
-        """The fraction that has been read, if it can be known."""
-        return self._reader.fraction if self._records is None else self._stream.fraction
+    def fraction(self, place: float) -> float | None:
+        """The fraction of the file that lies before a place, counted as chunks count theirs; None if nobody knows."""
+        length = self._reader.n_rows if self._records is None else self._stream.length
+        return min(1.0, place / length) if length else None
 
     def close(self) -> None:
         """Close the file, if it is one."""

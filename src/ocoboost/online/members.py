@@ -9,7 +9,6 @@ both kinds.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -17,6 +16,7 @@ from ocoboost.learners.hoeffding.classifier import HoeffdingTrees
 from ocoboost.learners.mondrian.classifier import MondrianTrees
 from ocoboost.learners.trees import NativeTrees
 from ocoboost.online.mixture.ages import MOST_ORDER, N_SLOTS, ORDERS
+from ocoboost.spelling import as_call
 
 # Trees of a forest of one age for every learner of the budget, at least one: Mondrian and Hoeffding trees.
 YOUNG_SHARES = (1 / 50, 1 / 100)
@@ -40,14 +40,8 @@ class Choice(NamedTuple):
     @property
     def name(self) -> str:
         """What reports call it: the learner, as far as it differs from the default, and gamma if it is boosted."""
-        parameters = inspect.signature(type(self.learner)).parameters
-        changed = [
-            f"{name}={getattr(self.learner, name)!r}"
-            for name, parameter in parameters.items()
-            if getattr(self.learner, name, parameter.default) != parameter.default
-        ]
         how = f"gamma={self.gamma:g}" if self.is_boosted else "unboosted"
-        return f"{type(self.learner).__name__}({', '.join(changed)}), {how}"
+        return f"{as_call(self.learner)}, {how}"
 
 
 def default_pairs() -> list[tuple[Any, float]]:

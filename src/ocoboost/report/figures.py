@@ -11,7 +11,7 @@ import io
 import re
 import warnings
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
@@ -25,6 +25,7 @@ from ocoboost.report.palette import LIGHT, SERIES, with_variables
 from ocoboost.spelling import escaped, shortened
 
 PANEL = (4.0, 3.0)  # inches
+WIDE = 11.0  # of a figure that spans a page
 LONGEST = 24  # characters of a label
 _STYLE: Any = {
     "svg.fonttype": "none",
@@ -71,6 +72,18 @@ class Band(NamedTuple):
         return Band(*(values[n_points:] for values in self))
 
 
+class Twice(NamedTuple):
+    """One figure for two widths of a page: its text has the same size on a phone and across a desktop."""
+
+    narrow: str
+    wide: str
+
+    @classmethod
+    def drawn(cls, draw: Callable[..., str], *args: Any, **options: Any) -> Twice:
+        """What ``lines`` or ``shares`` draws, in both widths."""
+        return cls(draw(*args, **options), draw(*args, **options, width=WIDE))
+
+
 class Interval(NamedTuple):
     """A number and its standard error; the error of a single run is not known, and 0 here."""
 
@@ -86,21 +99,19 @@ def lines(
     x_label: str,
     y_label: str,
     marks: Sequence[float] = (),
+    width: float = PANEL[0],
 ) -> str:
     """Lines with bands: learning curves, or accuracy by noise level; a dotted line at every mark."""
     with mpl.rc_context(_STYLE):
-        figure, axes = _panel(title, y_label, height=_height(len(bands)))
+        figure, axes = _panel(title, y_label, height=_height(len(bands)), width=width)
         for number, (colour, (name, band)) in enumerate(zip(_colours(len(bands)), bands.items(), strict=True)):
             axes.fill_between(x, band.low, band.high, color=colour, alpha=0.18, linewidth=0)
             axes.plot(x, band.middle, "-" if number < len(SERIES) else "--", color=colour, label=name)
         _mark(axes, marks)
         axes.set_xlabel(x_label)
         axes.margins(x=0.01)
-        if max(x) >= 1000:
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-        if max(x) >= 10_000:  # longer numbers, and fewer of them
-            axes.xaxis.set_major_locator(MaxNLocator(5))
-        _legend(figure, len(bands))
+        _group_digits(axes, max(x), width)
+        _legend(figure, len(bands), columns=_columns(width, 2))
         return _svg(figure)
 
 
@@ -218,15 +229,18 @@ def shares(
     *,
     marks: Sequence[float] = (),
     y_label: str = "weight",
+    width: float = PANEL[0],
 ) -> str:
     """Shares of a whole over time, such as the weights of a mixture's members; a dotted line at every mark."""
     with mpl.rc_context(_STYLE):
-        figure, axes = _panel(title, y_label, height=PANEL[1] + 0.09 * len(parts))
+        height = PANEL[1] + 0.09 * len(parts) / _columns(width, 1)
+        figure, axes = _panel(title, y_label, height=height, width=width)
         axes.stackplot(x, *parts.values(), labels=list(parts), colors=_colours(len(parts)), alpha=0.85, linewidth=0)
         _mark(axes, [mark for mark in marks if min(x) <= mark <= max(x)])
         axes.set_xlabel("rows")
+        _group_digits(axes, max(x), width)
         axes.margins(0)
-        _legend(figure, len(parts), columns=1 if max(map(len, parts)) > 22 else 2)
+        _legend(figure, len(parts), columns=_columns(width, 1 if max(map(len, parts)) > 22 else 2))
         return _svg(figure)
 
 
@@ -262,10 +276,10 @@ def confusion(title: str, labels: Sequence[str], counts: np.ndarray[Any, Any]) -
         return _svg(figure)
 
 
-def _panel(title: str, y_label: str, *, height: float = PANEL[1]) -> tuple[Figure, Axes]:
+def _panel(title: str, y_label: str, *, height: float = PANEL[1], width: float = PANEL[0]) -> tuple[Figure, Axes]:
     """One panel. The label of the vertical axis stands under the title, so that no text is rotated."""
-    figure = Figure(figsize=(PANEL[0], height), layout="constrained")
-    figure.suptitle(escaped(title), x=0.012, ha="left", weight="bold", size=11)
+    figure = Figure(figsize=(width, height), layout="constrained")
+    figure.suptitle(escaped(title), x=0.048 / width, ha="left", weight="bold", size=11)
     axes = figure.subplots()
     axes.set_title(y_label, loc="left", color=LIGHT["muted"], size=8.5)
     return figure, axes
@@ -276,9 +290,22 @@ def _mark(axes: Axes, marks: Sequence[float]) -> None:
         axes.axvline(mark, color=LIGHT["ink"], linewidth=1.0, linestyle=":")
 
 
+def _group_digits(axes: Axes, most: float, width: float) -> None:
+    """Commas in the numbers of the horizontal axis, if they are large; of longer ones fewer."""
+    if most >= 1000:
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    if most >= 10_000:
+        axes.xaxis.set_major_locator(MaxNLocator(round(5 * width / PANEL[0])))
+
+
 def _height(n_entries: int) -> float:
     """Of a panel: three lines of legend fit, more of them make it taller."""
     return PANEL[1] + 0.17 * max(0, -(-n_entries // 2) - 3)
+
+
+def _columns(width: float, n_columns: int) -> int:
+    """Of a legend that has so many in a panel of the usual width."""
+    return round(n_columns * width / PANEL[0])
 
 
 def _legend(figure: Figure, n_entries: int, columns: int = 2) -> None:

@@ -16,11 +16,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ocoboost.report import palette
 from ocoboost.spelling import escaped
 from ocoboost.writing import replacing
+
+if TYPE_CHECKING:
+    from ocoboost.report.figures import Twice
 
 PACKAGES = ("ocoboost", "numpy", "numba", "river", "scikit-learn")
 
@@ -33,13 +36,17 @@ class Table:
     rows: Sequence[Sequence[str]]
     caption: str = ""
     strong: frozenset[tuple[int, int]] = frozenset()  # (row, column) of the cells that are set in bold
+    text: frozenset[int] = frozenset()  # columns besides the first that are no numbers
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One or more panels under one caption: SVG of ``report.figures``, by the alternative text of each."""
+    """One or more panels under one caption: SVG of ``report.figures``, by the alternative text of each.
 
-    panels: Mapping[str, str]
+    A panel that was drawn twice spans the page.
+    """
+
+    panels: Mapping[str, str | Twice]
     caption: str = ""
     wide: bool = False  # a panel takes the full width
 
@@ -91,6 +98,7 @@ def render(page: Page) -> str:
     )
     environment.filters["spoken"] = _spoken
     environment.tests["text"] = lambda part: isinstance(part, str)
+    environment.tests["twice"] = lambda panel: not isinstance(panel, str)
     environment.tests["table"] = lambda part: isinstance(part, Table)
     return environment.get_template("page.html.j2").render(page=page, light=palette.LIGHT, dark=palette.DARK)
 
@@ -120,7 +128,8 @@ def markdown(sections: Sequence[Section], figures: Path, link: str) -> str:
         n_panels = 0
         for part in section.parts:
             if isinstance(part, Figure):
-                for alt, svg in part.panels.items():
+                for alt, panel in part.panels.items():
+                    svg = panel if isinstance(panel, str) else panel.wide
                     n_panels += 1
                     name = f"{section.anchor}-{n_panels}.svg"
                     (figures / name).write_text(palette.standalone(svg), encoding="utf-8")

@@ -9,6 +9,7 @@ each had seen by then, and a random forest gives a second opinion (``forest``).
 from __future__ import annotations
 
 import csv
+import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple, TextIO
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.data.labels import Label
 from ocoboost.data.rows import NumberRows, Row
+from ocoboost.errors import HazardWarning
 from ocoboost.files.columns import BadRecord
 from ocoboost.files.sources import Source
 from ocoboost.online.mixture.judging import label_issues
@@ -62,11 +64,14 @@ def audit(
     n_rows = len(labels)
     total, weights = np.zeros((n_rows, len(classes))), np.zeros(n_rows)
     for number, order in enumerate(orders(n_rows, n_passes, seed)):
-        for first, said in _said(make(number, classes), rows, labels, order):
-            here = order[first : first + len(said)]
-            weight = np.arange(first + 1.0, first + len(said) + 1.0) ** 2
-            total[here] += weight[:, None] * said
-            weights[here] += weight
+        with warnings.catch_warnings():
+            if number > 0:  # the same rows again
+                warnings.simplefilter("ignore", HazardWarning)
+            for first, said in _said(make(number, classes), rows, labels, order):
+                here = order[first : first + len(said)]
+                weight = np.arange(first + 1.0, first + len(said) + 1.0) ** 2
+                total[here] += weight[:, None] * said
+                weights[here] += weight
         on_pass(number + 1)
     second = forest.out_of_bag(rows, given, len(classes), seed, n_jobs)
     return _judged(classes, given, forest.blended(total / weights[:, None], second, given))

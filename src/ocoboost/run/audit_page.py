@@ -43,14 +43,16 @@ def _worst(audit: Audit, table: Table) -> Part:
     caption = "Label quality is the probability of the given label, from models that had not learned it."
     if len(issues) > len(rows):
         caption += f" The worst {len(rows):,} of {len(issues):,}."
-    return PageTable(columns, rows, caption)
+    return PageTable(columns, rows, caption, text=frozenset(range(1, len(columns) - 1)))
 
 
 def _by_label(audit: Audit) -> list[Part]:
     names = spelled(audit.classes)
     pairs = Counter(zip(audit.given[audit.is_issue].tolist(), audit.predicted[audit.is_issue].tolist(), strict=True))
     rows = [(names[given], names[other], f"{count:,}") for (given, other), count in pairs.most_common(12)]
-    parts: list[Part] = [PageTable(("given label", "predicted label", "rows"), rows, "The most frequent mistakes.")]
+    parts: list[Part] = [
+        PageTable(("given label", "predicted label", "rows"), rows, "The most frequent mistakes.", text=frozenset({1}))
+    ]
     if len(names) <= MOST_LABELS:
         counts = np.zeros((len(names), len(names)), dtype=np.int64)
         np.add.at(counts, (audit.given, audit.predicted), 1)

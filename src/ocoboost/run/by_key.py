@@ -85,7 +85,7 @@ class RunByKey:
         return self.models.n_rows_
 
     def steps(self) -> Iterator[float | None]:
-        """Go through the file; yields, after every block, how much of it is read."""
+        """Go through the file; yields, after every block, how much of it is done."""
         settings, place = self.settings, self.place
         source = Source(self.path, self.columns, file_format=settings.file_format, delimiter=settings.delimiter)
         n_skipped, n_bad, n_read = place.n_learned, place.n_bad, self.n_rows
@@ -102,7 +102,7 @@ class RunByKey:
                     n_read += len(chunk.labels[first : first + BLOCK])
                     self.place = here._replace(n_learned=min(first + BLOCK, len(chunk.rows)))
                     self._save_if_due()
-                    yield source.fraction
+                    yield source.fraction(chunk.place(self.place.n_learned))
                 n_skipped = max(0, n_skipped - len(chunk.rows))
                 self.n_bad = n_bad
         finally:

@@ -10,7 +10,8 @@ from ocoboost.errors import ModelFileError
 from ocoboost.files.columns import Columns
 from ocoboost.files.opening import Fingerprint
 from ocoboost.files.sources import FORMATS
-from ocoboost.run.scores import MemberWeights, Scores, whole
+from ocoboost.run.curves import whole
+from ocoboost.run.scores import MemberWeights, Scores
 from ocoboost.saving.model import read_model, write_model
 from ocoboost.stream.protocol import StreamClassifier
 
@@ -93,19 +94,20 @@ class Checkpoint(NamedTuple):
     @classmethod
     def _from_notes(cls, notes: Any, model: StreamClassifier) -> Checkpoint:
         """Raises one of many errors if the notes are not those of a run of this model."""
+        settings = Settings(**notes["settings"])
+        settings.check()
         checkpoint = cls(
-            Settings(**notes["settings"]),
+            settings,
             Fingerprint(*notes["source"]),
             Place(*notes["place"]),
             dict(notes["kinds"]),
-            Scores.from_notes(notes["scores"]),
+            Scores.from_notes(notes["scores"], settings.delay),
             MemberWeights(**notes["weights"]),
             [
                 (int(prediction), float(chance), float(confidence), [float(share) for share in said])
                 for prediction, chance, confidence, said in notes["waiting"]
             ],
         )
-        checkpoint.settings.check()
         digest, n_bytes = checkpoint.source
         start, *counts = checkpoint.place
         for number in (n_bytes, *([] if start is None else [start]), *counts):

@@ -1,46 +1,62 @@
-"""The report of ``ocoboost run``."""
+"""The report of ``ocoboost run``, in the order in which a practitioner asks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from ocoboost.arrays import FloatArray
+from ocoboost.data.schema import NUMBER, TEXT
 from ocoboost.online.boost import OnlineBoostClassifier
-from ocoboost.online.mixture.standing import LONG_LIVED
 from ocoboost.report import figures
 from ocoboost.report.page import Figure, Page, Part, Section, Table
+from ocoboost.run import mixture_sections
 from ocoboost.run.calibration import N_BINS
+from ocoboost.run.column_counts import ColumnCounts, Limits
+from ocoboost.run.curves import Curve
 from ocoboost.run.runner import Run
 from ocoboost.run.scores import TITLES
 from ocoboost.spelling import shortened, spelled
-from ocoboost.theory.meters import Account
 
 MOST_LABELS = 40  # in a confusion matrix that stays readable
 MOST_POINTS = 40  # of a curve
-MOST_FEATURES = 10
-MOST_SUSPECTS = 20
+MOST_COLUMNS = 200  # whose reading is shown
+MOST_TEXTS = 5  # of a column of text
+MIB = 2**20
 
 
 def page(run: Run, summary: Mapping[str, Any], facts: Mapping[str, str]) -> Page:
     """The whole report; ``summary`` holds the numbers that the command prints."""
-    sections = [Section("Scores", _scores(summary)), *_labels(summary), Section("Learning curve", [_curve(run)])]
-    sections += [*_calibration(run), *_sets(run)]
-    if isinstance(run.model, OnlineBoostClassifier):
-        sections += [*_mixture(run, run.model), *_importances(run, run.model), *_suspects(run.model)]
-    sections.append(Section("Confusion matrix", [_confusion(summary)]))
-    if run.account is not None and run.account.record.n_rows > 0:
-        sections.append(Section("Where the regret comes from", _account(run.account)))
     title = f"{summary['file']}: {summary['target']}"
-    text = f"Prequential evaluation of {summary['rows']:,} rows, each predicted before it was learned: "
-    text += f"accuracy {summary['accuracy'] or 0:.1%}."
-    return Page(title, text, sections, facts)
+    text = f"{summary['rows']:,} rows, each predicted before it was learned: {summary['accuracy'] or 0:.1%} right. "
+    text += f"Always saying the most frequent label so far: {summary['accuracy_of_most_frequent_label'] or 0:.1%}; "
+    text += f"repeating the last label: {summary['accuracy_of_last_label'] or 0:.1%}."
+    return Page(title, text, list(_sections(run, summary)), facts)
+
+
+def _sections(run: Run, summary: Mapping[str, Any]) -> Iterator[Section]:
+    yield Section("Accuracy", [_curve(run), *_scores(summary)])
+    yield Section("Labels", [_labels(run, summary)])
+    yield Section("Confusion matrix", [_confusion(summary)])
+    yield from _calibration(run)
+    yield from _sets(run)
+    if isinstance(run.model, OnlineBoostClassifier):
+        yield mixture_sections.drift(run, run.model)
+        yield from mixture_sections.importances(run, run.model)
+        yield mixture_sections.suspects(run.model)
+    yield Section("Columns", _columns(run))
+    yield Section("Memory and time", [_cost(summary)])
 
 
 def _scores(summary: Mapping[str, Any]) -> list[Part]:
-    rows = [(title, "-" if summary[name] is None else f"{summary[name]:.4f}") for name, title in TITLES.items()]
+    rows = [(title, _digits(summary[name])) for name, title in TITLES.items()]
+    rows[1:1] = [
+        ("accuracy of the most frequent label", _digits(summary["accuracy_of_most_frequent_label"])),
+        ("accuracy of the last label", _digits(summary["accuracy_of_last_label"])),
+    ]
+    if summary["cost"] is not None:
+        rows.append(("mean cost of a row", _digits(summary["cost"])))
     clipped = f"For the log loss, probabilities are clipped at {summary['log_loss_clipped_at']:g}; "
     clipped += f"this affected {summary['log_loss_clipped_rows']:,} of {summary['rows']:,} rows."
     if n_without := summary["rows_without_prediction"]:
@@ -53,82 +69,66 @@ def _scores(summary: Mapping[str, Any]) -> list[Part]:
     return parts
 
 
-def _labels(summary: Mapping[str, Any]) -> list[Section]:
-    """How well probabilities rank the rows of each label, and what mistakes cost."""
-    labels, areas, recalls = summary["labels"], summary["average_precision"], summary["recall_at_alert_rate"]
-    if not 0 < len(labels) <= MOST_LABELS:
-        return []
-    n_rows = [sum(row) + n for row, n in zip(summary["confusion"], summary["not_predicted"], strict=True)]
-    rows = [
-        (shortened(label), f"{n:,}", *("-" if value is None else f"{value:.4f}" for value in values))
-        for label, n, *values in zip(spelled(labels), n_rows, areas, recalls, strict=True)
-    ]
-    columns = ("label", "rows", "precision-recall area", f"recall at {summary['alert_rate']:.0%} alerts")
-    caption = (
-        "How well the probabilities rank the rows of each label; alerts are the rows to which it is most probable."
-    )
-    parts: list[Part] = [Table(columns, rows, caption)]
-    if summary["cost"] is not None:
-        parts.append(f"Mean cost of a row: {summary['cost']:.4f}.")
-    return [Section("Each label", parts)]
+def _digits(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
 
 
 def _curve(run: Run) -> Figure:
-    curve = run.scores.curve
-    n_joined = max(1, -(-len(curve.right) // MOST_POINTS))  # windows per point
-    n_points = len(curve.right) // n_joined
-    right = np.array(curve.right[: n_points * n_joined], dtype=float).reshape(n_points, n_joined).sum(axis=1)
-    window = n_joined * curve.window
-    ends = window * np.arange(1.0, n_points + 1)
+    scores = run.scores
+    right, window = _joined(scores.curve)
+    ends = window * np.arange(1.0, len(right) + 1)
     accuracy = right / window
     error = 200.0 * np.sqrt(accuracy * (1.0 - accuracy) / window)  # two standard errors
     recent, so_far = 100.0 * accuracy, 100.0 * np.cumsum(right) / ends
     bands = {
-        f"per {window:,} rows": figures.Band(
+        f"per {window:,} row{'s' * (window > 1)}": figures.Band(
             recent, np.maximum(recent - error, 0.0), np.minimum(recent + error, 100.0)
         ),
-        "cumulative": figures.Band(so_far, so_far, so_far),
+        "all rows so far": figures.Band(so_far, so_far, so_far),
     }
-    marks = _changes(run.model) if isinstance(run.model, OnlineBoostClassifier) else []
-    svg = figures.lines("Accuracy", ends, bands, x_label="rows", y_label="accuracy, %", marks=marks)
-    caption = "The band is two standard errors wide on either side, as if the rows were independent."
+    trivial = {"most frequent label": scores.baselines.most_frequent, "last label": scores.baselines.last_label}
+    for name, curve in trivial.items():
+        shares = 100.0 * _joined(curve)[0] / window
+        bands[name] = figures.Band(shares, shares, shares)
+    marks = mixture_sections.marks(run)
+    svg = figures.Twice.drawn(figures.lines, "Accuracy", ends, bands, x_label="rows", y_label="correct, %", marks=marks)
+    caption = "The band is two standard errors wide on either side, as if the rows were independent. The most frequent "
+    caption += "label so far and the last label need no features."
     if marks:
         caption += " Dotted: where the stream changed."
     return Figure({"accuracy through the stream": svg}, caption)
 
 
-def _changes(model: OnlineBoostClassifier) -> list[float]:
-    return [float(change.row) for change in model.drift_.changes]
+def _joined(curve: Curve) -> tuple[Any, int]:
+    """Correct rows in windows, of which there are not too many, and their length."""
+    n_joined = max(1, -(-len(curve.right) // MOST_POINTS))  # windows per point
+    n_points = len(curve.right) // n_joined
+    right = np.array(curve.right[: n_points * n_joined], dtype=float).reshape(n_points, n_joined).sum(axis=1)
+    return right, n_joined * curve.window
 
 
-def _mixture(run: Run, model: OnlineBoostClassifier) -> list[Section]:
-    """Who decides, and where the stream changed."""
-    groups, marks = model.member_groups_, _changes(model)
-    points = [(n_rows, weights) for n_rows, weights in run.weights.points if len(weights) == len(groups)]
-    sections = []
-    if len(points) > 1 and len(groups) > 1:
-        by_age: dict[str, FloatArray] = {}
-        by_member: dict[str, FloatArray] = {}
-        for number, (name, group) in enumerate(groups.items()):
-            weights = np.array([weights[number] for _, weights in points])
-            by_age[group] = by_age.get(group, 0.0) + weights
-            if group == LONG_LIVED:
-                by_member[name] = weights
-        x = [n_rows for n_rows, _ in points]
-        panels = {
-            "weights of the members by age through the stream": figures.shares("By age", x, by_age, marks=marks),
-            "weights of the long-lived members through the stream": figures.shares(
-                "Long-lived members", x, by_member, marks=marks
-            ),
-        }
-        caption = "Young members know only what came after their birth: where they count, the stream has changed."
-        sections.append(Section("Who decides", [Figure(panels, caption)]))
-    drift = model.drift_
-    if drift.n_changes:
-        rows = [(f"{change.row:,}", f"{change.noticed:,}") for change in drift.changes]
-        caption = f"The latest of {drift.n_changes:,}." if drift.n_changes > len(rows) else ""
-        sections.append(Section("Changes of the stream", [Table(("began at row", "noticed at row"), rows, caption)]))
-    return sections
+def _labels(run: Run, summary: Mapping[str, Any]) -> Table:
+    """How well every label is predicted, and how well its probability ranks the rows."""
+    names, areas, recalls = spelled(summary["labels"]), summary["average_precision"], summary["recall_at_alert_rate"]
+    rows = []
+    for number, (name, scores) in enumerate(zip(names, run.scores.by_label, strict=True)):
+        ranks = [values[number] if number < len(values) else None for values in (areas, recalls)]
+        rows.append((shortened(name), f"{scores.n_rows:,}", *map(_digits, (*scores[1:], *ranks))))
+    rate = f"recall at {summary['alert_rate']:.0%} alerts"
+    caption = "Precision: how often a predicted label was right. Recall: how many rows of a label were found; at 1 % "
+    caption += "alerts, among the hundredth of all rows to which the label was most probable."
+    return Table(("label", "rows", "precision", "recall", "F1", "precision-recall area", rate), rows, caption)
+
+
+def _confusion(summary: Mapping[str, Any]) -> Part:
+    labels = spelled(summary["labels"])
+    if len(labels) > MOST_LABELS:
+        return f"{len(labels):,} labels are too many to show."
+    svg = figures.confusion("Rows by true and predicted label", labels, np.array(summary["confusion"]))
+    return Figure(
+        {"true and predicted labels": svg},
+        "Blue: correct; orange: wrong. Shades show the fraction of each true label's rows.",
+    )
 
 
 def _calibration(run: Run) -> list[Section]:
@@ -157,70 +157,45 @@ def _sets(run: Run) -> list[Section]:
     return [Section("Prediction sets", [Table(("level", "coverage", "mean size"), rows, caption)])] if rows else []
 
 
-def _importances(run: Run, model: OnlineBoostClassifier) -> list[Section]:
-    """What the votes of the trees rest on, through the stream."""
-    points = [] if run.importances is None else run.importances.points
-    points = [*points, (model.n_rows_, model.feature_importances_)]
-    names = [name for name, share in points[-1][1].items() if share > 0.0]
-    if not names:
-        return []
-    total = {name: sum(shares.get(name, 0.0) for _, shares in points) for name in points[-1][1]}
-    shown = sorted(total, key=lambda name: -total[name])[:MOST_FEATURES]
-    spelling = dict(zip(total, spelled(list(total)), strict=True))
-    rows = [(shortened(spelling[name]), f"{points[-1][1][name]:.3f}") for name in names[:MOST_FEATURES]]
-    parts: list[Part] = [Table(("feature", "importance"), rows, "At the end, most important first.")]
-    x = [n_rows for n_rows, _ in points]
-    if len(set(x)) > 1:
-        lines = {
-            shortened(spelling[name], 24): np.array([shares.get(name, 0.0) for _, shares in points]) for name in shown
-        }
-        if len(total) > len(shown):
-            lines["others"] = np.maximum(1.0 - sum(lines.values()), 0.0)
-        svg = figures.shares("Importances", x, lines, marks=_changes(model), y_label="share")
-        caption = "What the votes of the trees rest on (docs/explanations.md), through the rows of this run."
-        parts.insert(0, Figure({"importances of features through the stream": svg}, caption))
-    return [Section("What matters", parts)]
+def _columns(run: Run) -> list[Part]:
+    """How each column was read, and what is in it."""
+    counts = ColumnCounts() if run.column_counts is None else run.column_counts
+    kinds, texts = run.model.columns_, run.model.categories_
+    shown = list(kinds)[:MOST_COLUMNS]
+    rows = []
+    for column, name in zip(shown, spelled(shown), strict=True):
+        missing, limits = counts.missing(column), counts.limits.get(column, Limits())
+        what = "-"
+        if kinds[column] == TEXT:
+            what = _some(texts.get(column, []))
+        elif kinds[column] == NUMBER and limits.n_present:
+            what = f"{limits.least:g} to {limits.most:g}"
+        read = kinds[column] or "nothing: missing so far"
+        rows.append((shortened(name), read, "-" if missing is None else f"{missing:.1%}", what))
+    settings = run.settings
+    left_out = {settings.target: "the label"} | dict.fromkeys(settings.drop, "left out (--drop)")
+    left_out |= {} if settings.identifier is None else {settings.identifier: "identifies rows (--id)"}
+    rows += [(shortened(name), use, "-", "-") for name, use in left_out.items()]
+    caption = f"Missing cells and limits are of the {counts.n_rows:,} rows of this run."
+    if len(kinds) > len(shown):
+        caption += f" {len(kinds) - len(shown):,} more columns are not shown."
+    return [Table(("column", "read as", "missing", "holds"), rows, caption, text=frozenset({1, 3}))]
 
 
-def _suspects(model: OnlineBoostClassifier) -> list[Section]:
-    """Rows whose label looks wrong."""
-    issues = [suspect for suspect in model.suspects_ if suspect.is_label_issue]
-    if not issues:
-        return []
-    has_keys = any(suspect.key is not None for suspect in issues)
+def _some(texts: list[str]) -> str:
+    """The first texts of a column."""
+    shown = ", ".join(shortened(text, 24) for text in texts[:MOST_TEXTS])
+    return f"{len(texts):,} texts: {shown}{', ...' if len(texts) > MOST_TEXTS else ''}" if texts else "-"
+
+
+def _cost(summary: Mapping[str, Any]) -> Table:
+    limit, file_bytes = summary["max_memory_mib"], summary["saved_bytes"]
     rows = [
-        (
-            f"{suspect.row:,}",
-            *([shortened(suspect.key)] if has_keys else []),
-            shortened(suspect.given_label),
-            shortened(suspect.predicted_label),
-            f"{suspect.label_quality:.4f}",
-        )
-        for suspect in issues[:MOST_SUSPECTS]
+        ("rows learned in this run", f"{summary['new_rows']:,}"),
+        ("seconds, compiling included", f"{summary['seconds']:,.1f}"),
+        ("rows per second", f"{summary['rows_per_second']:,.0f}" if summary["rows_per_second"] else "-"),
+        ("memory of the model, MiB", f"{summary['memory_bytes'] / MIB:,.1f}"),
+        ("its limit, MiB", "-" if limit is None else f"{limit:,.0f}"),
+        ("model file, MiB", "-" if file_bytes is None else f"{file_bytes / MIB:,.1f}"),
     ]
-    columns = ("row", *(["id"] if has_keys else []), "given label", "predicted label", "label quality")
-    caption = "Label quality is the probability of the given label before it was learned; rows count from 0."
-    if len(issues) > len(rows):
-        caption += f" The worst {len(rows)} of {len(issues):,} that are kept; --suspects writes all."
-    return [Section("Labels that look wrong", [Table(columns, rows, caption)])]
-
-
-def _account(account: Account) -> list[Part]:
-    report = account.report()
-    rows = [(name.strip(), value) for name, value in report.rows() if name != "advice"]
-    caption = (
-        f"Over the first {report.n_rows:,} rows of this run. The gain is 1 for a correct label and -1 for a wrong "
-    )
-    caption += "one; the terms from players to relabelling add up to the regret (docs/theory.md)."
-    return [report.advice, Table(("term", "per row"), rows, caption)]
-
-
-def _confusion(summary: Mapping[str, Any]) -> Part:
-    labels = spelled(summary["labels"])
-    if len(labels) > MOST_LABELS:
-        return f"{len(labels):,} labels are too many to show."
-    svg = figures.confusion("Rows by true and predicted label", labels, np.array(summary["confusion"]))
-    return Figure(
-        {"true and predicted labels": svg},
-        "Blue: correct; orange: wrong. Shades show the fraction of each true label's rows.",
-    )
+    return Table(("what", "amount"), rows)

@@ -7,20 +7,20 @@ its checkpoint, bit-identically: its last file is the one of an uninterrupted ru
 
 from __future__ import annotations
 
+import shlex
 import time
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.arrays import IntArray
 from ocoboost.data.labels import Label
 from ocoboost.data.rows import Row
-from ocoboost.errors import DataFileError, ModelFileError
+from ocoboost.errors import DataFileError, InvalidParameterError
 from ocoboost.files.columns import BadRecord, Chunk, Columns, check_labels
 from ocoboost.files.opening import Fingerprint, read_head
 from ocoboost.files.outputs import check_output
@@ -28,49 +28,20 @@ from ocoboost.files.sources import Source
 from ocoboost.online.accounting import Accountable
 from ocoboost.online.boost import OnlineBoostClassifier
 from ocoboost.run.checkpoint import Checkpoint, Place, Settings
+from ocoboost.run.column_counts import ColumnCounts
+from ocoboost.run.far import FarModel
 from ocoboost.run.prediction_log import PredictionLog
 from ocoboost.run.scores import Importances, MemberWeights, Scores
 from ocoboost.run.set_sizes import SetSize
+from ocoboost.run.waiting import Waiting, probabilities_of
 from ocoboost.spelling import quoted
 from ocoboost.stream.protocol import StreamClassifier
-from ocoboost.stream.state import Answered
 from ocoboost.theory.meters import Account
 
 BLOCK = 1024  # rows that are learned together: Ctrl-C waits no longer than that
 SHARE_OF_TIME = 0.1  # at most, for saving large models
 ACCOUNT_ROWS = 20_000  # that an account of the regret covers: memory must not grow with the file
 MOST_SHOWN = 5  # bad records
-
-
-class Waiting(NamedTuple):
-    """A predicted row whose label has not arrived yet."""
-
-    rows: Sequence[Row]
-    label: Label
-    place: Place
-    prediction: int
-    probability: float  # of the label
-    confidence: float  # the probability of the prediction
-    probabilities: list[float]  # of all labels that were known
-    keys: Sequence[Hashable]  # of the row, if it has one
-    line: int  # in the file
-
-
-class FarModel(Protocol):
-    """A model whose learners are elsewhere, as on a cluster."""
-
-    @property
-    def model(self) -> StreamClassifier:
-        """What is here of it: labels, columns, and what a mixture knows of its members."""
-
-    def prequential(self, X: Any, y: Any) -> Iterator[Answered]: ...
-
-    def answer_many(self, X: Any) -> Answered: ...
-
-    def learn_many(self, X: Any, y: Any) -> None: ...
-
-    def to_local(self) -> StreamClassifier:
-        """All of it."""
 
 
 @dataclass
@@ -80,7 +51,7 @@ class Run:
     model: StreamClassifier
     path: str
     settings: Settings
-    scores: Scores = field(default_factory=Scores)
+    scores: Scores = field(init=False)
     weights: MemberWeights = field(default_factory=MemberWeights)
     place: Place = field(default_factory=Place)
     save_to: str | None = None
@@ -90,12 +61,14 @@ class Run:
     columns: Columns = field(init=False)
     account: Account | None = field(init=False, default=None)
     importances: Importances | None = field(init=False, default=None)
+    column_counts: ColumnCounts | None = field(init=False, default=None)
     log: PredictionLog | None = field(init=False, default=None)
     is_interrupted: bool = field(init=False, default=False)
     far: FarModel | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.columns = self.settings.columns()
+        self.scores = Scores(self.settings.delay)
         self._waiting: deque[Waiting] = deque()
         # For rows that waited and are read again.
         self._answered: deque[tuple[int, float, float, list[float]]] = deque()
@@ -103,16 +76,21 @@ class Run:
         self._head: bytes | None = None  # of the file, by which a later run recognises it
         self._stopped_at: int | None = None  # line of the bad record that ended the run
         self._is_reading = False
+        self._reached = 0.0  # in the file, counted as chunks count their ends
         self._known: dict[Label, int] = {}  # the model's labels and their indices
         self._n_before, self._n_read = self.model.n_rows_, 0
         self._saved_at = time.monotonic()
         self._save_took = 0.0
 
     def watch(self) -> None:
-        """Keep what a report shows of the rows to come: the account of the regret, and importances."""
-        self.importances = Importances()
-        if isinstance(self.model, Accountable) and getattr(self.model, "class_weight", None) is None:
-            self.account = self.model.account(most_rows=ACCOUNT_ROWS)
+        """Keep what a report shows of the rows to come: importances, and what their columns hold."""
+        self.importances, self.column_counts = Importances(), ColumnCounts()
+
+    def keep_account(self) -> None:
+        """Keep an account of the regret over the rows to come."""
+        if not isinstance(self.model, Accountable):
+            raise InvalidParameterError(f"{type(self.model).__name__} keeps no account of its regret.")
+        self.account = self.model.account(most_rows=ACCOUNT_ROWS)
 
     def move_to(self, far: FarModel) -> None:
         """Let the learners of the model, elsewhere, do the work from now on."""
@@ -131,6 +109,11 @@ class Run:
         """Write what is said to the rows to come to a file, which may hold the rows so far already."""
         self.log = PredictionLog(path, self.scores.n_rows)
 
+    def go_on(self, checkpoint: Checkpoint) -> None:
+        """Continue where a run of the same file was saved."""
+        self.place, self.scores, self.weights = checkpoint.place, checkpoint.scores, checkpoint.weights
+        self._answered.extend(checkpoint.waiting)
+
     # -- the loop ------------------------------------------------------------------------------------------------------
 
     def steps(self) -> Iterator[None]:
@@ -144,21 +127,22 @@ class Run:
         self._head = read_head(self.path)
         self.source = Source(self.path, self.columns, file_format=settings.file_format, delimiter=settings.delimiter)
         n_skipped, n_bad = place.n_learned, place.n_bad
-        block = 1 if settings.delay else BLOCK
         for chunk in self._chunks(place):
             self._check_labels(chunk)
             here = Place(chunk.start, chunk.first_line, 0, n_bad)
             n_bad += len(chunk.bad)
             end = self._end(chunk)
-            for first in range(n_skipped, end, block):
-                last = min(first + block, end)
+            last = n_skipped
+            while last < end:
+                first, last = last, min(last + self._block_size, end)
                 if settings.delay:
                     self._predict(chunk, first, here._replace(n_learned=first))
                 else:
                     self._predict_and_learn(chunk, slice(first, last))
                     self._identify(chunk.keys[first:last])
                     self.place = here._replace(n_learned=last)
-                if last % BLOCK == 0 or last == end:
+                self._reached = chunk.place(last)
+                if not settings.delay or last % BLOCK == 0 or last == end or self._is_early:
                     self._after_block()
                     yield
                     self._stop_if_interrupted()
@@ -224,6 +208,11 @@ class Run:
             raise KeyboardInterrupt
 
     @property
+    def fraction(self) -> float | None:
+        """How much of the file is done, if that can be known."""
+        return self.source.fraction(self._reached)
+
+    @property
     def n_new(self) -> int:
         """How many rows were learned in this call."""
         return self.model.n_rows_ - self._n_before
@@ -240,6 +229,17 @@ class Run:
 
     # -- blocks --------------------------------------------------------------------------------------------------------
 
+    @property
+    def _block_size(self) -> int:
+        """Rows of the next block: a stream begins with small ones, so that its first rows are seen one by one."""
+        return 1 if self.settings.delay else min(max(1, self.model.n_rows_), BLOCK)
+
+    @property
+    def _is_early(self) -> bool:
+        """Whether as many rows are learned as end a block at the beginning of a stream without a delay."""
+        n_rows = self.model.n_rows_
+        return 0 < n_rows < BLOCK and n_rows & (n_rows - 1) == 0
+
     def _after_block(self) -> None:
         if isinstance(self.model, OnlineBoostClassifier):
             self.weights.add(self.model.n_rows_, list(self.model.member_weights_.values()))
@@ -251,14 +251,15 @@ class Run:
     def _predict_and_learn(self, chunk: Chunk, rows: slice) -> None:
         """Rows of a chunk whose labels arrive at once."""
         labels = chunk.labels[rows]
+        self._look_at(chunk.rows[rows])
         blocks = list(self._learner.prequential(chunk.rows[rows], labels))
         predictions = [self._indices(answered.labels) for answered in blocks]
         indices = self._indices(labels)
         probabilities = [
-            _probabilities(answered, indices[answered.first_row : answered.first_row + len(answered)])
+            probabilities_of(answered, indices[answered.first_row : answered.first_row + len(answered)])
             for answered in blocks
         ]
-        confidences = np.concatenate(list(map(_probabilities, blocks, predictions)))
+        confidences = np.concatenate(list(map(probabilities_of, blocks, predictions)))
         said = np.concatenate(predictions), np.concatenate(probabilities)
         self.scores.add(indices, *said, len(self._known), confidences)
         for answered in blocks:
@@ -277,8 +278,8 @@ class Run:
         else:
             answered = self._learner.answer_many(rows)
             prediction = int(self._indices(answered.labels)[0])
-            probability = float(_probabilities(answered, self._indices([label]))[0])
-            confidence = float(_probabilities(answered, np.array([prediction]))[0])
+            probability = float(probabilities_of(answered, self._indices([label]))[0])
+            confidence = float(probabilities_of(answered, np.array([prediction]))[0])
             probabilities = answered.probabilities[0].tolist()
             self.scores.sets.add(answered, self._indices([label]))
         said = prediction, probability, confidence, probabilities
@@ -288,6 +289,7 @@ class Run:
 
     def _learn_oldest(self) -> None:
         rows, label, place, prediction, probability, confidence, probabilities, keys, line = self._waiting.popleft()
+        self._look_at(rows)
         self._learner.learn_many(rows, [label])
         self._identify(keys)
         said = np.array([prediction]), np.array([probability])
@@ -299,6 +301,10 @@ class Run:
             self.log.add([line], keys, [label], [answer], [confidence])
         # After a restart, reading begins with the oldest row that still waits.
         self.place = self._waiting[0].place if self._waiting else place._replace(n_learned=place.n_learned + 1)
+
+    def _look_at(self, rows: Sequence[Row]) -> None:
+        if self.column_counts is not None:
+            self.column_counts.add(rows)
 
     def _identify(self, keys: Sequence[Hashable]) -> None:
         """Tell the model what the rows that it has just learned are called."""
@@ -324,9 +330,18 @@ class Run:
         if chunk.bad and self.settings.on_error == "stop":
             self._stopped_at = chunk.bad[0].line
             self.finish()
-            raise chunk.bad[0].error(self.source.name)
+            raise chunk.bad[0].error(self.source.name, self._way_on)
         self.n_bad = n_bad
         self.bad += chunk.bad[: max(0, MOST_SHOWN - len(self.bad))]
+
+    @property
+    def _way_on(self) -> str:
+        """What to do about a bad record."""
+        skip = "--on-error skip leaves such rows out"
+        if self.save_to is None or not self.has_learned:
+            return skip
+        saved = shlex.quote(self.save_to)
+        return f"the rows before it are saved, and --resume {saved} goes on once it is corrected; {skip}"
 
     def _check_labels(self, chunk: Chunk) -> None:
         """Raise if the target cannot be a label: nearly every row would be a class of its own, or a known one twice."""
@@ -341,42 +356,3 @@ class Run:
         self._labels.update(chunk.labels)
         self._n_read += len(chunk.labels)
         check_labels(self.source.name, self.settings.target, len(self._labels), self._n_before + self._n_read)
-
-
-def _probabilities(answered: Answered, indices: IntArray) -> FloatArray:
-    """The probability that was given to a label of each row; 0 if it was not known."""
-    rows = np.flatnonzero((indices >= 0) & (indices < len(answered.classes)))
-    probabilities = np.zeros(len(indices))
-    probabilities[rows] = np.minimum(answered.probabilities[rows, indices[rows]], 1.0)
-    return probabilities
-
-
-def resume(saved: str, path: str, n_jobs: int | None = None, settings: Settings | None = None) -> Run:
-    """Continue a saved run: in the same file where it stopped, in any other file from its first row.
-
-    A model that was saved from Python has no run to continue: it goes on with the file, read as ``settings`` say.
-    """
-    model, checkpoint = Checkpoint.read(saved, n_jobs)
-    if checkpoint is None:
-        if settings is None:
-            raise ModelFileError(f"{saved}: saved from Python, so it does not know its labels' column; give --target.")
-        _check_names(saved, model)
-        run = Run(model, path, settings)
-        run.columns.kinds.update({str(column): kind for column, kind in model.columns_.items()})
-        return run
-    run = Run(model, path, checkpoint.settings)
-    run.columns.kinds.update(checkpoint.kinds)
-    if checkpoint.source.matches(path):
-        run.place, run.scores, run.weights = checkpoint.place, checkpoint.scores, checkpoint.weights
-        run._answered.extend(checkpoint.waiting)
-    return run
-
-
-def _check_names(saved: str, model: StreamClassifier) -> None:
-    """Raise if a file cannot have the columns of a model that was trained in Python."""
-    odd = [column for column in model.columns_ if not isinstance(column, str)]
-    if odd:
-        raise ModelFileError(
-            f"{saved}: has a column named {odd[0]!r}, and the columns of files are named by text; train the model on "
-            "named columns to go on with a file."
-        )

@@ -10,17 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.run.calibration import Calibration
+from ocoboost.run.curves import MOST_POINTS, Baselines, Curve, whole
 from ocoboost.run.set_sizes import SetSizes
 from ocoboost.stream.ranks import Ranks
 
 LEAST = 1e-15
-MOST_POINTS = 256
 MOST_LOOKS = 40  # at the importances
 TITLES = {
     "accuracy": "accuracy",
@@ -32,16 +32,26 @@ TITLES = {
 }
 
 
+class OfLabel(NamedTuple):
+    """How well one label is predicted; None where nothing is known of it."""
+
+    n_rows: int
+    precision: float | None  # how often the label was right when it was predicted
+    recall: float | None  # how often it was predicted when it was right
+    f1: float | None
+
+
 class Scores:
     """The confusion matrix, by indices of the model's labels; the last column counts rows without a prediction."""
 
-    def __init__(self) -> None:
+    def __init__(self, delay: int = 0) -> None:
         self.counts: IntArray = np.zeros((0, 1), dtype=np.int64)
         self.n_rows = 0
         self.n_right = 0
         self.log_loss_sum = 0.0
         self.n_clipped = 0
         self.curve = Curve()
+        self.baselines = Baselines(delay)
         self.ranks = Ranks()
         self.sets = SetSizes()
         self.calibration = Calibration()
@@ -69,6 +79,7 @@ class Scores:
         self.log_loss_sum = float(np.add.accumulate(np.concatenate([[self.log_loss_sum], losses]))[-1])
         self.n_clipped += int(np.sum(probabilities < LEAST))
         self.curve.add(right)
+        self.baselines.add(labels)
         if confidences is not None:
             self.calibration.add(confidences[predictions >= 0], right[predictions >= 0])
         self.n_rows += len(labels)
@@ -123,11 +134,23 @@ class Scores:
         """How many rows came before any label was known."""
         return int(self.counts[:, -1].sum())
 
+    @property
+    def by_label(self) -> list[OfLabel]:
+        """Precision, recall and F1 of every label."""
+        right = np.diagonal(self.counts).tolist()
+        given, predicted = self.counts.sum(axis=1).tolist(), self.counts[:, :-1].sum(axis=0).tolist()
+        return [
+            OfLabel(n, share(hits, said), share(hits, n), share(2 * hits, n + said))
+            for hits, n, said in zip(right, given, predicted, strict=True)
+        ]
+
     def summary(self) -> dict[str, Any]:
         """All scores, by name; None for those that are undefined."""
         scores = {
             "rows": self.n_rows,
             "accuracy": self.accuracy,
+            "accuracy_of_most_frequent_label": share(self.baselines.most_frequent.n_right, self.n_rows),
+            "accuracy_of_last_label": share(self.baselines.last_label.n_right, self.n_rows),
             "balanced_accuracy": self.balanced_accuracy,
             "macro_f1": self.macro_f1,
             "kappa": self.kappa,
@@ -149,15 +172,16 @@ class Scores:
         return {
             **notes,
             "curve": vars(self.curve),
+            "baselines": self.baselines.as_notes(),
             "ranks": self.ranks.as_notes(),
             "sets": self.sets.counts,
             "calibration": self.calibration.counts,
         }
 
     @classmethod
-    def from_notes(cls, notes: dict[str, Any]) -> Scores:
+    def from_notes(cls, notes: dict[str, Any], delay: int = 0) -> Scores:
         """The scores that gave these notes; raises ``ValueError`` if none could have."""
-        scores = cls()
+        scores = cls(delay)
         counts = notes["counts"]
         n_labels = len(counts)
         if not isinstance(counts, np.ndarray) or counts.dtype != np.int64 or counts.shape != (n_labels, n_labels + 1):
@@ -169,57 +193,22 @@ class Scores:
         if np.any(counts < 0) or int(counts.sum()) != scores.n_rows or int(np.trace(counts)) != scores.n_right:
             raise ValueError("the confusion matrix does not add up")
         scores.log_loss_sum = float(notes["log_loss_sum"])
-        curve = notes["curve"]
-        window, n_open, right_open = (whole(curve[name]) for name in ("window", "n_open", "right_open"))
-        right = [whole(n_right) for n_right in curve["right"]]
-        if not right_open <= n_open < window or len(right) >= MOST_POINTS or max(right, default=0) > window:
-            raise ValueError("invalid learning curve")
-        scores.curve.window, scores.curve.n_open, scores.curve.right_open = window, n_open, right_open
-        scores.curve.right = right
+        scores.curve = Curve.from_notes(notes["curve"])
+        scores.baselines = Baselines.from_notes(notes["baselines"], delay, n_labels)
         scores.ranks = Ranks.from_notes(notes["ranks"], scores.n_rows)
         scores.sets = SetSizes.from_notes(notes["sets"])
         scores.calibration = Calibration.from_notes(notes["calibration"])
         return scores
 
 
-def whole(number: Any) -> int:
-    """A count from a file."""
-    if type(number) is not int or not 0 <= number < 2**62:
-        raise ValueError(f"{number!r} is not a count")
-    return number
-
-
-class Curve:
-    """Correct predictions in equal windows through the stream; windows are merged in pairs if there are too many."""
-
-    def __init__(self) -> None:
-        self.window = 1
-        self.right: list[int] = []  # of the full windows
-        self.n_open = 0  # rows in the window that is not full
-        self.right_open = 0
-
-    def add(self, right: Any) -> None:
-        """Count rows, by whether they were predicted correctly."""
-        while len(right):
-            n_taken = min(self.window - self.n_open, len(right))
-            self.right_open += int(np.sum(right[:n_taken]))
-            self.n_open += n_taken
-            right = right[n_taken:]
-            if self.n_open == self.window:
-                self.right.append(self.right_open)
-                self.n_open = self.right_open = 0
-                if len(self.right) == MOST_POINTS:
-                    self.right = [first + second for first, second in zip(*[iter(self.right)] * 2, strict=True)]
-                    self.window *= 2
-
-    def points(self) -> list[tuple[int, float]]:
-        """The number of rows at the end of each window, and the accuracy within it."""
-        return [((number + 1) * self.window, right / self.window) for number, right in enumerate(self.right)]
+def share(part: int, n: int) -> float | None:
+    """A part of the whole; None if there is nothing."""
+    return part / n if n else None
 
 
 @dataclass
 class MemberWeights:
-    """The weights of a mixture's members through the stream; every other point is dropped if there are too many."""
+    """The weights of a mixture's members through the stream, from its first row; points get rarer."""
 
     points: list[tuple[int, list[float]]] = field(default_factory=list)  # rows learned, and the weights then
     every: int = 1  # rows between points, at least
@@ -229,7 +218,7 @@ class MemberWeights:
         if not self.points or n_rows - self.points[-1][0] >= self.every:
             self.points.append((n_rows, weights))
         if len(self.points) >= MOST_POINTS:
-            self.points = self.points[1::2]
+            self.points = self.points[::2]
             self.every = (self.points[-1][0] - self.points[0][0]) // (len(self.points) - 1)
 
 
@@ -247,5 +236,5 @@ class Importances:
         """Note the shares when ``n_rows`` are learned."""
         self.points.append((n_rows, shares))
         if len(self.points) >= MOST_LOOKS:
-            self.points = self.points[1::2]
+            self.points = self.points[::2]
             self.every = max(1, (self.points[-1][0] - self.points[0][0]) // (len(self.points) - 1))

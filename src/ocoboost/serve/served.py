@@ -22,7 +22,8 @@ from ocoboost.data.labels import Label
 from ocoboost.errors import InvalidInputError, ModelFileError
 from ocoboost.online.boost import OnlineBoostClassifier
 from ocoboost.online.issuing import Issuing
-from ocoboost.run.scores import Scores, whole
+from ocoboost.run.curves import whole
+from ocoboost.run.scores import Scores
 from ocoboost.saving.model import read_model, write_model
 from ocoboost.serve.entries import Entry
 from ocoboost.serve.reading import Features, Known

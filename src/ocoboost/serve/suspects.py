@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ocoboost.data.labels import Label
-from ocoboost.run.scores import whole
+from ocoboost.run.curves import whole
 
 MOST = 50
 SUREST = 0.7  # the least probability of the label believed

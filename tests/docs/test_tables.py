@@ -1,0 +1,66 @@
+"""Tables of the documentation: each has a script that writes it, and it is known which sources its runs came from."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from ocoboost.bench.jobs import code, without_words
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+# Measured anew whenever the table is written.
+NOT_STORED = {"explanations", "mutants", "peak"}
+
+
+@pytest.fixture
+def stale(monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
+    yield importlib.import_module("stale")
+    for name in ("stale", "studies"):
+        sys.modules.pop(name, None)
+
+
+def test_every_table_is_written_by_a_script_from_stored_runs(stale):
+    assert stale.unmade() == []
+    made = stale.tables()
+    assert {("README.md", "accuracy"), ("docs/streams.md", "reported"), ("docs/accuracy.md", stale.WHOLE)} <= {
+        (table.page, table.mark) for table in made
+    }
+    assert [table for table in made if not table.results and table.mark not in NOT_STORED] == []
+
+
+def test_runs_of_other_sources_are_told_from_present_ones(stale, tmp_path, monkeypatch):
+    studies = sys.modules["studies"]
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "README.md").write_text("")
+    (tmp_path / "docs" / "page.md").write_text("<!-- one: begin -->\n<!-- one: end -->\n<!-- lost: begin -->\n")
+    folder = tmp_path / "benchmarks"
+    (folder / "results").mkdir(parents=True)
+    (folder / "study.py").write_text('studies.put(DOCS / "page.md", report(studies.finished("study", options)), "one")')
+    job = {"dataset": "cars", "model": "boost"}
+    runs = [
+        {"job": job, "code": "old", "result": {}},
+        {"job": job, "code": code(), "result": {}},  # the last one counts
+        {"job": {**job, "model": "River ARF"}, "code": "old", "result": {}},
+        {"job": {**job, "dataset": "mice"}, "result": {}},
+        {"job": {**job, "dataset": "yeast"}, "code": code(), "result": {"failed": "no"}},
+    ]
+    (folder / "results" / "study.jsonl").write_text("".join(json.dumps(run) + "\n" for run in runs) + '{"job"')
+    for name, path in {"DOCS": tmp_path / "docs", "RESULTS": folder / "results"}.items():
+        monkeypatch.setattr(studies, name, path)
+    monkeypatch.setattr(stale, "ROOT", tmp_path)
+    (table,) = stale.tables()
+    assert table == ("docs/page.md", "one", ("study.py",), ("study",), 1, 1, 1)
+    assert table.state == "partly stale"
+    assert stale.unmade() == [("docs/page.md", "lost")]
+
+
+def test_words_about_a_source_are_no_part_of_it():
+    source = 'def f(x):\n    """Why."""\n    text = """# kept\n"""  # a comment\n\n    return x + 1\n'
+    plain = 'def f(x):\n    text = """# kept\n"""\n    return x + 1'
+    assert without_words(source) == without_words(plain) == plain
+    assert without_words(source.replace("x + 1", "x - 1")) != plain
