@@ -68,6 +68,7 @@ class ModelsByKey:
     'high'
     >>> [(key, scores.n_rows, scores.accuracy) for key, scores in models.worst()]
     [('south', 1, 0.0), ('north', 2, 0.5)]
+    >>> models.close()
 
     """
 
