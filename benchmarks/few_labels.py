@@ -99,7 +99,7 @@ def report(runs: list[dict[str, Any]]) -> str:
     short = [run for run in runs if "rows" not in run]
     n_seeds = {way: len({run["shuffle"] for run in short if run["way"] == way}) for way in (*WAYS, *SAMPLERS, "all")}
     parts = [_table(short, (*DEVELOPMENT, *REPORTED))]
-    parts.append("Seeds: " + ", ".join(f"{way} {count}" for way, count in n_seeds.items() if count) + ".")
+    parts.append("Seeds, at most: " + ", ".join(f"{way} {count}" for way, count in n_seeds.items() if count) + ".")
     long = [run for run in runs if run.get("rows") == N_LONG]
     if long:
         parts += [f"Over {N_LONG:,} rows:", _table(long, LONG)]
