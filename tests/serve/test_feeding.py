@@ -69,6 +69,8 @@ def test_a_service_that_is_away_is_waited_for(tmp_path):
         (("none", "--new", "--model", "nothing"), "'nothing' is not one of"),
         (("none", "--new", "--model", "hoeffding", "--classes", "a,b"), "HoeffdingTrees does not take them"),
         (("none", "--new", "--model", "hoeffding", "--challenger", "x"), "must be NAME=MODEL or NAME=FILE"),
+        (("none", "--new", "--feedback"), "needs --classes: the labels to choose from"),
+        (("none", "--new", "--feedback", "--model", "hoeffding"), "needs a booster, and HoeffdingTrees is none"),
         (("none", "--from", "model.oco"), "model.oco: cannot be read"),
         (("there", "--new"), "there holds a service already"),
     ],

@@ -165,6 +165,7 @@ def _prepare(
         finally:
             database.close()
     for one in {type(one.model): one.model for one in served.values()}.values():
+        one = getattr(one, "booster", None) or one  # noqa: PLW2901, what a model that plays learns with
         use(one.clone({"classes": None} if "classes" in vars(one) else {}))
 
 
