@@ -58,7 +58,7 @@ def _client(cluster: str) -> Iterator[Any]:
         return
     count = cluster.removeprefix("local").removeprefix(":")
     if not count.isdecimal() or int(count) < 1 or not cluster.startswith("local:"):
-        why = f"{cluster!r} is neither local:N, with N of at least 1, nor an address such as tcp://10.0.0.1:8786"
+        why = f"{cluster!r} is neither local:N, with N of at least 1, nor an address such as tcp://scheduler:8786"
         raise typer.BadParameter(why, param_hint=HINT)
     options = {"threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0, "silence_logs": "ERROR"}
     with LocalCluster(n_workers=int(count), **options) as made, Client(made, set_as_default=False) as client:
