@@ -53,7 +53,7 @@ def tables(n_keys: int, n_rows: int) -> Any:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keys", type=int, default=100_000)
     parser.add_argument("--rows", type=int, default=50)
     parser.add_argument("--max-size", type=float, default=32.0, help="MiB for models in memory")

@@ -291,7 +291,7 @@ def store(name: str, value: Any) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["costs", "wire", "measure", "predict"])
     parser.add_argument("--model", choices=list(models(1)), default="agnostic")
     parser.add_argument("--budget", type=int, default=1000)

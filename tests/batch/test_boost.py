@@ -45,7 +45,9 @@ def table_sample(n_rows=1200, share=0.0, seed=0):
     return X, np.array(noise.flip(y.tolist(), share, seed=seed)), y
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize(
+    "kind", [KINDS[0], *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS[1:])], ids=lambda kind: kind.name
+)
 def test_a_chain_does_not_depend_on_the_labels_of_its_judges(kind):
     told = training()
     lied = told._replace(labels=np.where(told.folds == 2, (told.labels + 1) % 3, told.labels))

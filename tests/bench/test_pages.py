@@ -64,6 +64,7 @@ def n_pictures(page):
     return sum(len(part.panels) for section in page.sections for part in section.parts if isinstance(part, Figure))
 
 
+@pytest.mark.slow
 def test_reproduction_shows_every_cell_beside_the_papers(tmp_path):
     html = render(reproduction_page(tmp_path))
     for (booster, name), published in paper.TABLE.items():

@@ -102,6 +102,7 @@ def test_three_labels_table_agrees_with_the_sum_over_windows(gamma, monkeypatch)
             assert table(n, counts, 0) == pytest.approx(windows(n, counts, 0), abs=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_classes", "gamma", "counts"), [(3, 0.1, [4, 3, 2]), (5, 0.05, [0] * 5), (10, 0.3, [0, 3] * 5)]
 )

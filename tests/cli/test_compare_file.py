@@ -43,7 +43,14 @@ def write(path):
     return path
 
 
-@pytest.mark.parametrize("model", ["River AMF", "River Hoeffding tree", "River ARF", "River SRP", "one Hoeffding tree"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        "River Hoeffding tree",
+        "one Hoeffding tree",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("River AMF", "River ARF", "River SRP")),
+    ],
+)
 def test_every_format_gives_the_same_scores(tmp_path, model):
     found = []
     for name in ("rows.csv", "rows.csv.gz", "rows.parquet", "rows.jsonl"):
@@ -183,6 +190,7 @@ def test_rows_that_cannot_be_read_end_all_of_it():
         Heard().run([{"model": name} for name in ("data", "fine")], failing, 2)
 
 
+@pytest.mark.slow
 def test_the_command_ends_with_a_table_a_report_and_the_failed(tmp_path):
     path = write(tmp_path / "[red]rows.csv.gz")
     models = "hoeffding,river-hoeffding-tree,adaboost-olm"

@@ -85,6 +85,7 @@ def test_compare_scores_every_model_under_every_noise(tmp_path):
     assert "Accuracy by noise" in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_finished_and_a_rerun_goes_on(tmp_path):
     arguments = [*RACE, "--shuffles", "40", "--rows", "600", "--jobs", "2", "--out", str(tmp_path)]
     command = [sys.executable, "-m", "ocoboost", *arguments]

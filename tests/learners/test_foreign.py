@@ -49,7 +49,9 @@ def test_river_classifiers_can_be_boosted(learner, booster):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("booster", [OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier])
+@pytest.mark.parametrize(
+    "booster", [OnlineAgnosticBoostClassifier, pytest.param(OnlineRealizableBoostClassifier, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("learner", SKLEARN, ids=lambda learner: type(learner).__name__)
 def test_scikit_learn_classifiers_can_be_boosted(learner, booster):
     array = np.array([list(x.values()) for x in X])

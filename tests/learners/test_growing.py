@@ -72,3 +72,11 @@ def test_pickles_hold_no_reserved_memory(monkeypatch):
     room = Room()
     room.grown(np.ones((2, 2, 4)), np.array([2, 1]), 50, 100)
     assert len(pickle.dumps(room)) < 200
+
+
+def test_what_is_only_reserved_is_no_array(monkeypatch):
+    """River adds up the arrays that it finds in a model."""
+    monkeypatch.setattr(growing, "LEAST_BYTES", 1000)
+    room = Room()
+    array = room.grown(np.ones((2, 2, 4)), np.array([2, 1]), 50, 1000)
+    assert all(held is array for held in vars(room).values() if isinstance(held, np.ndarray))

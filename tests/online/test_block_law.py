@@ -95,6 +95,7 @@ def test_learners_without_weights_obey_the_law_too(booster, data):
     assert one.relabel_ == "random"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("booster", BOOSTERS)
 def test_river_trees_that_split_obey_the_law(booster):
     rows = datasets.shuffled(datasets.load("segment"), 5)[:400]

@@ -29,7 +29,9 @@ def small_chunks(monkeypatch):
 
 
 @pytest.mark.parametrize("delay", [0, 5, 200])
-@pytest.mark.parametrize("n_steps", [1, 3, 8])
+@pytest.mark.parametrize(
+    "n_steps", [pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(8, marks=pytest.mark.slow)]
+)
 @pytest.mark.usefixtures("small_chunks")
 def test_a_resumed_run_ends_in_the_same_file(tmp_path, delay, n_steps):
     path = write_rows(tmp_path / "rows.csv", 1000, with_text=True)
@@ -49,7 +51,9 @@ def test_a_resumed_run_ends_in_the_same_file(tmp_path, delay, n_steps):
     assert (tmp_path / "part.oco").read_bytes() == (tmp_path / "whole.oco").read_bytes()
 
 
-@pytest.mark.parametrize("n_saves", [1, 3, 6])
+@pytest.mark.parametrize(
+    "n_saves", [pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(6, marks=pytest.mark.slow)]
+)
 def test_a_killed_process_leaves_a_model_that_resumes_bit_identically(tmp_path, n_saves):
     path = write_rows(tmp_path / "rows.csv", 20_000)
     process = [sys.executable, "-m", "ocoboost", "run", str(path), *SMALL, "--model", "mondrian", "--save"]

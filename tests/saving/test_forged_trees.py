@@ -124,7 +124,10 @@ def test_nodes_that_circle_apart_from_the_root_are_refused(mondrian, tmp_path):
     assert "left and right" in refusal(sealed(file.header, file.arrays), tmp_path)
 
 
-@pytest.mark.parametrize("name", ["mixture", "ages", "hoeffding", "mondrian", "olm"])
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("mixture", "ages", "olm")]
+
+
+@pytest.mark.parametrize("name", [*SLOW, "hoeffding", "mondrian"])
 def test_mutated_files_are_refused_or_harmless(name, tmp_path, tmp_path_factory):
     """As `benchmarks/fuzz_models.py` does many times over: refused in one line, or the model predicts and learns."""
     file = File(saved_as(name, tmp_path_factory, 60))

@@ -24,7 +24,7 @@ SPARE = 8  # how many times as much is reserved as is needed, at most
 _CAN_RESERVE = hasattr(mmap, "MAP_ANONYMOUS")  # not on Windows, where reserving takes memory
 
 
-def reserve(n_bytes: int) -> Bytes | None:
+def reserve(n_bytes: int) -> mmap.mmap | None:
     """Memory that reads as zeros, and that nobody has to provide before it is written to; None if there is none."""
     if not _CAN_RESERVE:
         return None
@@ -36,14 +36,14 @@ def reserve(n_bytes: int) -> Bytes | None:
     if hasattr(mmap, "MADV_HUGEPAGE"):
         with suppress(OSError):  # a system without large pages
             memory.madvise(mmap.MADV_HUGEPAGE)  # as NumPy does for large arrays
-    return np.frombuffer(memory, dtype=np.uint8)
+    return memory
 
 
 class Room:
     """The memory that one array of shape (learners, size, ...) grows in along its second axis."""
 
     def __init__(self) -> None:
-        self._memory: Bytes | None = None
+        self._memory: mmap.mmap | None = None  # not an array: whoever adds up arrays would count all that is reserved
         self._view: Any = None  # the latest array, if it is in there
 
     def __reduce__(self) -> tuple[type[Room], tuple[()]]:
@@ -59,14 +59,16 @@ class Room:
         n_bytes = array.itemsize * int(np.prod(shape))
         if n_bytes < LEAST_BYTES:
             return _copied(array, used, np.zeros(shape, dtype=array.dtype))
-        if array is self._view and self._memory is not None and n_bytes <= self._memory.size:
-            _spread(self._memory, array, used, size)
-            self._view = _view(self._memory, array.dtype, shape)
+        if array is self._view and self._memory is not None and n_bytes <= len(self._memory):
+            memory = np.frombuffer(self._memory, dtype=np.uint8)
+            _spread(memory, array, used, size)
+            self._view = _view(memory, array.dtype, shape)
             return self._view
         self._memory = reserve(n_bytes // size * min(SPARE * size, max(size, most)))
         if self._memory is None:
             return _copied(array, used, np.zeros(shape, dtype=array.dtype))
-        self._view = _copied(array, used, _view(self._memory, array.dtype, shape))
+        memory = np.frombuffer(self._memory, dtype=np.uint8)
+        self._view = _copied(array, used, _view(memory, array.dtype, shape))
         return self._view
 
 

@@ -256,9 +256,11 @@ class State:
             if answering:
                 yield self.answered_with(first, answers, before)
 
-    def cuts(self, n_rows: int, plan: Plan, most: int = MOST_ROWS) -> list[tuple[int, int]]:
+    def cuts(self, n_rows: int, plan: Plan, most: int | None = None) -> list[tuple[int, int]]:
         """The blocks in which so many rows are learned: cut where something is new, and not too long."""
-        length = max(1, min(most, MOST_VOTES // max(1, len(self.labels) + len(plan.labels))))
+        length = max(
+            1, min(MOST_ROWS if most is None else most, MOST_VOTES // max(1, len(self.labels) + len(plan.labels)))
+        )
         return list(pairwise(sorted({n_rows, *range(0, n_rows, length), *plan.labels, *plan.additions})))
 
     def add(self, plan: Plan, row: int) -> None:

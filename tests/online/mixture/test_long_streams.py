@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from ocoboost import OnlineBoostClassifier
 
@@ -36,6 +37,7 @@ def test_a_trillion_rows():
     np.testing.assert_allclose(far.predict_proba_many(X[:100]).sum(axis=1), 1.0)
 
 
+@pytest.mark.slow
 def test_blocks_and_rows_agree_after_a_trillion_rows():
     blocks, by_row = (OnlineBoostClassifier(budget=30, seed=1) for _ in range(2))
     for model in (blocks, by_row):

@@ -53,6 +53,11 @@ def reshape(probabilities: FloatArray, shares: FloatArray, sharpened: FloatArray
         for floor in range(_FLOORS.size):
             for j in range(n_classes):
                 out[j] += shares[power, floor] * ((1.0 - _FLOORS[floor]) * answer[j] + _FLOORS[floor] / n_classes)
+    total = 0.0  # 1 up to rounding, by which a probability must not exceed it
+    for j in range(n_classes):
+        total += out[j]
+    for j in range(n_classes):
+        out[j] /= total
 
 
 @kernel(error_model="numpy")
