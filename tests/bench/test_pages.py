@@ -82,6 +82,7 @@ def test_reproduction_shows_every_cell_beside_the_papers(tmp_path):
         assert f"<h2>{title}</h2>" in html
 
 
+@pytest.mark.slow
 def test_comparison_shows_noise_ranks_time_and_memory(tmp_path):
     html = render(comparison_page(tmp_path))
     for title in ("Accuracy by noise", "Time against accuracy", "Time and memory", "Ranks", "Confusion matrices"):

@@ -37,6 +37,7 @@ def without_times(text):
     return found
 
 
+@pytest.mark.slow
 def test_reproduce_gives_the_same_numbers_twice_and_remembers_them(tmp_path):
     runs = [invoke(*QUICK, "--json", "--seed", 3, "--out", tmp_path / name) for name in ("one", "two")]
     found = [without_times(run.stdout) for run in runs]

@@ -70,6 +70,7 @@ def look(window, address, size, scheme):
     driver.get(address)
 
 
+@pytest.mark.slow
 def test_the_page_lives(tmp_path, window):
     model = OnlineBoostClassifier(budget=30, seed=1)
     with listening(begin(tmp_path, boost=model, small=trees())) as address:

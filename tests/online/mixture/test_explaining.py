@@ -60,6 +60,7 @@ def test_the_parts_add_up_to_the_probability_of_the_predicted_label(model, x, n_
     assert model.explain_one(x, n_walks=n_walks) == why
 
 
+@pytest.mark.slow
 def test_with_two_features_all_orders_are_taken_and_contributions_are_shapley_values():
     model = OnlineBoostClassifier(budget=30, seed=1)
     points = RNG.normal(size=(120, 2)).round(2).tolist()
