@@ -109,6 +109,10 @@ def _halve_from_a_constant(n_times):
     return number
 
 
+# From the cache on disk it would come without what it calls.
+_halve_from_a_constant = compiling.uncached(_halve_from_a_constant)
+
+
 @needs_compiler
 def test_a_constant_is_no_other_signature():
     assert _halve_from_a_constant(3) == 0
