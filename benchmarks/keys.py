@@ -1,15 +1,16 @@
 """Many keys in little memory: rows per second, memory, disk space, and equality with models trained apart.
 
 Every key has its rows in one visit, but for a tenth of the keys, which come back for the second half of theirs when
-their models have long been on disk. Results are stored as they come.
+their models have long been on disk.
 
-    python benchmarks/keys.py --keys 100000 --rows 50 --max-size 32
+    python benchmarks/keys.py run --keys 100000 --rows 50 --max-size 32
+    python benchmarks/keys.py report
+
+Finished runs are kept in ``benchmarks/results/keys.jsonl``; ``report`` writes the table of ``docs/scaling.md``.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import resource
 import tempfile
 import time
@@ -17,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import studies
 
 from ocoboost import HoeffdingTrees, ModelsByKey, OnlineAgnosticBoostClassifier
+from ocoboost.bench.jobs import Job, Result
 from ocoboost.saving.model import model_bytes
 
-RESULTS = Path(__file__).parent / "results" / "keys.json"
 MODELS = {
     "one Hoeffding tree": HoeffdingTrees(seed=1),
     "five boosted Hoeffding trees": OnlineAgnosticBoostClassifier(n_learners=5, seed=1),
@@ -52,55 +54,68 @@ def tables(n_keys: int, n_rows: int) -> Any:
         yield np.concatenate(X), y, keys
 
 
+def run(job: Job) -> Result:
+    """All keys through one process; some of the models are then trained apart."""
+    template = MODELS[job["model"]]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ModelsByKey(template, max_size=job["max_size"], folder=folder) as models,
+    ):
+        n_rows, used = 0, 0.0
+        for X, y, keys in tables(job["keys"], job["rows"]):
+            before = time.process_time()
+            models.predict_learn_many(X, y, keys)
+            used += time.process_time() - before
+            n_rows += len(y)
+        models.flush()
+        result = {
+            "rows_per_processor_second": n_rows / used,
+            "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,
+            "disk_mb": sum(path.stat().st_size for path in Path(folder).iterdir()) / 1e6,
+            "accuracy": models.scores_.accuracy,
+        }
+        chosen = np.random.default_rng(0).choice(job["keys"], min(job["compared"], job["keys"]), replace=False)
+        n_equal = 0
+        for key in chosen.tolist():
+            apart = template.clone()
+            apart.learn_many(*rows_of(key, job["rows"]))
+            n_equal += model_bytes(apart) == model_bytes(models.get(key))
+    return {**result, "n_equal": n_equal}
+
+
+def report(runs: list[dict[str, Any]]) -> str:
+    columns = ["model of a key", "keys", "rows each", "`max_size`, MiB", "rows per second of processor time"]
+    columns += ["peak memory of the process, MB", "on disk, MB", "equal to models trained apart"]
+    lines = [
+        [
+            run["model"],
+            f"{run['keys']:,}",
+            str(run["rows"]),
+            f"{run['max_size']:g}",
+            f"{run['rows_per_processor_second']:,.0f}",
+            f"{run['peak_memory_mb']:.0f}",
+            f"{run['disk_mb']:.1f}",
+            f"{run['n_equal']} of {min(run['compared'], run['keys'])}",
+        ]
+        for run in sorted(runs, key=lambda run: (run["model"], run["keys"]))
+    ]
+    return studies.table(columns, lines)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = studies.parser(__doc__)
+    parser.add_argument("action", choices=("run", "report"))
     parser.add_argument("--keys", type=int, default=100_000)
     parser.add_argument("--rows", type=int, default=50)
     parser.add_argument("--max-size", type=float, default=32.0, help="MiB for models in memory")
     parser.add_argument("--model", choices=MODELS, default="one Hoeffding tree")
     parser.add_argument("--compared", type=int, default=200, help="keys that are also trained apart")
     options = parser.parse_args()
-    template = MODELS[options.model]
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        ModelsByKey(template, max_size=options.max_size, folder=folder) as models,
-    ):
-        n_rows, used, began = 0, 0.0, time.time()
-        result: dict[str, Any] = {"model": options.model, "keys": options.keys, "rows_per_key": options.rows}
-        for number, (X, y, keys) in enumerate(tables(options.keys, options.rows)):
-            before = time.process_time()
-            models.predict_learn_many(X, y, keys)
-            used += time.process_time() - before
-            n_rows += len(y)
-            if number % 10 == 0:
-                store(result | measured(models, n_rows, used, began, folder))
-        models.flush()
-        result |= measured(models, n_rows, used, began, folder)
-        result |= {"accuracy": models.scores_.accuracy, "n_keys": len(models)}
-        chosen = np.random.default_rng(0).choice(options.keys, min(options.compared, options.keys), replace=False)
-        n_equal = 0
-        for key in chosen.tolist():
-            apart = template.clone()
-            apart.learn_many(*rows_of(key, options.rows))
-            n_equal += model_bytes(apart) == model_bytes(models.get(key))
-        store(result | {"compared": len(chosen), "equal": n_equal, "is_complete": True})
-
-
-def measured(models: ModelsByKey, n_rows: int, used: float, began: float, folder: str) -> dict[str, Any]:
-    return {
-        "rows": n_rows,
-        "rows_per_processor_second": n_rows / used,
-        "clock_seconds": time.time() - began,
-        "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,
-        "disk_mb": sum(path.stat().st_size for path in Path(folder).iterdir()) / 1e6,
-        "models_in_memory": models.n_in_memory,
-        "max_size_mib": models.max_size,
-    }
-
-
-def store(result: dict[str, Any]) -> None:
-    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    RESULTS.write_text(json.dumps(known | {f"{result['model']}, {result['keys']} keys": result}, indent=2) + "\n")
+    if options.action == "report":
+        studies.put(studies.DOCS / "scaling.md", report(studies.finished("keys", options)), "keys")
+        return
+    asked = ("model", "keys", "rows", "max_size", "compared")
+    studies.run_missing("keys", [{name: getattr(options, name) for name in asked}], run, options)
 
 
 if __name__ == "__main__":
