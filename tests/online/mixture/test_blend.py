@@ -127,7 +127,7 @@ def naive_run(answers, awake, labels, row_weights):
         votes = every.argmax(axis=1)
         shares, D = voters @ every, np.bincount(votes, voters, minlength=said.shape[1])
         sharpened, reshaped = np.empty((len(reshaping.POWERS), said.shape[1])), np.empty(said.shape[1])
-        reshaping.reshape(probabilities, weights.reshaping, sharpened, reshaped)
+        reshaping.reshape(probabilities, D, weights.reshaping, sharpened, reshaped)
         outs.append((D, shares, reshaped))
         weight = row_weights[row]
         heaviest = max(heaviest, weight)
@@ -136,7 +136,7 @@ def naive_run(answers, awake, labels, row_weights):
         quick.switch(experts, up, label, relative, row, weights.quick)
         pools.descend(logs, there, pooled, label, relative, weights.pools)
         bayes.update(tempered, label, relative, weights.bayes)
-        reshaping.update(sharpened, label, relative, weights.reshaping)
+        reshaping.update(sharpened, D[label], label, relative, weights.reshaping)
         steady.settle(settled, here, label, relative, row, weights.steady)
         tournament.count_mistakes(
             row, votes, voting, label, 1.0 - D[label], relative, weights.regret, weights.travelled
@@ -180,11 +180,11 @@ def test_any_row_weights_do_no_harm(scale):
 
 
 def test_only_the_scale_of_row_weights_is_left_out():
-    """The slow mixture takes weights as they are; all others relative to the heaviest row so far."""
+    """The slow mixture takes weights as they are, and so do the votes; others relative to the heaviest row so far."""
     answers, awake, labels, _ = case(0)
     one, _ = run(answers, awake, labels, np.ones(len(labels)))
     two, _ = run(answers, awake, labels, np.full(len(labels), 1e-9))
-    for name in ("quick", "pools", "bayes", "reshaping", "steady"):
+    for name in ("quick", "pools", "bayes", "steady"):
         np.testing.assert_allclose(getattr(one, name), getattr(two, name), rtol=1e-12)
     assert one.slow.tobytes() != two.slow.tobytes()
 
@@ -207,8 +207,8 @@ def test_priors_sum_to_one_and_the_size_is_known():
         ("quick", (1, 2), 0.9),
         ("quick", (0, 0), 0.0),
         ("bayes", 3, 0.5),
-        ("reshaping", (2, 0), 0.0),
-        ("reshaping", (1, 0), 0.9),
+        ("reshaping", (0, 2, 0), 0.0),
+        ("reshaping", (1, 1, 0), 0.9),
         ("steady", 0, 0.0),
         ("steady", 2, 0.9),
         ("pools", (0, 0), 1e7),

@@ -45,7 +45,7 @@ class Weights(NamedTuple):
     quick: FloatArray  # (paces, experts)
     pools: FloatArray  # (pools, members)
     bayes: FloatArray  # (tempered blends,)
-    reshaping: FloatArray  # (powers, floors)
+    reshaping: FloatArray  # (votes, powers, floors)
     steady: FloatArray  # (steady experts,)
     regret: FloatArray  # (copies, voters)
     travelled: FloatArray  # (copies, voters)
@@ -259,7 +259,7 @@ def learn_row(
     members_awake = scratch.voters_awake[N_BLENDS:]
     pools.descend(scratch.logs, members_awake, scratch.blends[FIRST_POOL:PROBABILITIES], label, relative, weights.pools)
     bayes.update(scratch.tempered, label, relative, weights.bayes)
-    reshaping.update(scratch.sharpened, label, relative, weights.reshaping)
+    reshaping.update(scratch.sharpened, 1.0 - loss, label, relative, weights.reshaping)
     steady.settle(scratch.steady, scratch.steady_awake, label, relative, row, weights.steady)
     tournament.count_mistakes(
         row, scratch.votes, scratch.voters_awake, label, loss, relative, weights.regret, weights.travelled
@@ -287,7 +287,7 @@ def answer_row(
     _lay_out(answers, awake, row, plan, scratch)
     _blend(plan, weights, scratch)
     _vote(plan, weights, n_learned, scratch, votes, shares)
-    reshaping.reshape(scratch.blends[PROBABILITIES], weights.reshaping, scratch.sharpened, probabilities)
+    reshaping.reshape(scratch.blends[PROBABILITIES], votes, weights.reshaping, scratch.sharpened, probabilities)
     agree(probabilities, mode_of(votes, shares))
 
 
