@@ -53,7 +53,7 @@ def asked(job: Job, data_dir: Path | None) -> tuple[FloatArray, FloatArray, IntA
             for answered in model.prequential([x], [places[label]]):
                 n_known = len(answered.classes)
                 said[row, :n_known] = answered.probabilities[0]
-                raw[row, :n_known] = made[0].blends[blend.N_BLENDS - 1]
+                raw[row, :n_known] = made[0].blends[blend.PROBABILITIES]
     finally:
         blend.make_scratch = make
     y = np.array([places[label] for label in labels])

@@ -32,6 +32,7 @@ from ocoboost.bench.jobs import Job, Result, Store
 from ocoboost.bench.measures import calibration_error
 from ocoboost.compiling import kernel
 from ocoboost.online.mixture import bayes, blend, reshaping
+from ocoboost.online.mixture.agreeing import agree
 from ocoboost.online.mixture.noting import note_rows
 from ocoboost.online.mixture.sets import PredictionSets
 from ocoboost.online.mixture.suspects import N_SUSPECTS, Suspects
@@ -216,10 +217,10 @@ def _weigh(
             raw[j] = 0.0
             for expert in range(weights.bayes.size):
                 raw[j] += weights.bayes[expert] * scratch.tempered[expert, j]
-        reshaping.reshape(raw, weights.reshaping, scratch.sharpened, out)
-        blend.agree(out, labels[row])
+        reshaping.reshape(raw, blends[0], weights.reshaping, scratch.sharpened, out)
+        agree(out, labels[row])
         bayes.update(scratch.tempered, labels[row], 1.0, weights.bayes)
-        reshaping.update(scratch.sharpened, labels[row], 1.0, weights.reshaping)
+        reshaping.update(scratch.sharpened, blends[0, labels[row]], labels[row], 1.0, weights.reshaping)
 
 
 def cost(n_rounds: int = 5, n_rows: int = 1000) -> Result:
@@ -234,7 +235,7 @@ def cost(n_rounds: int = 5, n_rows: int = 1000) -> Result:
     sets, weights = PredictionSets(LEVELS, 7), np.ones(n_rows)
     suspects = Suspects(N_SUSPECTS, None, is_judged=True)
     blends = np.random.default_rng(2).dirichlet(np.ones(7), size=bayes.N_BLENDS)
-    plan = blend.plan_for([1.0, 1.0], 2, 0, 0)
+    plan = blend.plan_for([1.0, 1.0, 1.0], 2, 0, 0)
     mixed, scratch = blend.first_weights(plan, mean=1), blend.make_scratch(plan, 7)
     notes = suspects._made_for(matrix.shape[1], 7)
 

@@ -10,8 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import naive
-from ocoboost.online.mixture import bayes, blend, pools, quick, reshaping, slow, tournament
-from ocoboost.online.mixture.blend import agree, check, first_weights, make_scratch, mode_of, n_bytes_of, plan_for
+from ocoboost.online.mixture import bayes, blend, pools, quick, reshaping, slow, steady, tournament
+from ocoboost.online.mixture.agreeing import agree
+from ocoboost.online.mixture.blend import check, first_weights, make_scratch, mode_of, n_bytes_of, plan_for
 from ocoboost.online.mixture.drift import first_watch
 
 pytestmark = pytest.mark.kernels
@@ -89,6 +90,10 @@ def case(seed, n_rows=150, n_classes=3):
     return answers, awake, labels, draw.choice([0.0, 0.5, 1.0, 1.0], size=n_rows)
 
 
+def sharp(answer):
+    return naive.project_sorted(answer / slow.SHARP_GAMMA)
+
+
 def naive_run(answers, awake, labels, row_weights):
     """All of it by numpy from the parts, which have twins of their own."""
     plan = plan_for(GAMMAS, N_SLOW, N_AGES, N_AGES)
@@ -97,8 +102,8 @@ def naive_run(answers, awake, labels, row_weights):
         there = awake[:, row]
         said = answers[:, row]
         experts = [naive.project_sorted(said[m] / GAMMAS[m]) for m in range(N_SLOW)]
-        experts += [naive.project_sorted(said[m] / blend.SHARP_GAMMA) for m in range(N_SLOW)]
-        experts += [said[m] for m in range(N_SLOW, 5)] + [naive.project_sorted(said[2] / blend.SHARP_GAMMA)]
+        experts += [sharp(said[m]) for m in range(N_SLOW)]
+        experts += [said[m] for m in range(N_SLOW, 5)] + [sharp(said[2])]
         experts, origin = np.array(experts), np.array([0, 1, 0, 1, 2, 3, 4, 2])
         up = there[origin]
         logs = np.zeros(said.shape)
@@ -110,7 +115,11 @@ def naive_run(answers, awake, labels, row_weights):
         blends = np.array([*rows, *pooled])
         tempered = np.empty((bayes.N_EXPERTS, said.shape[1]))
         bayes.temper(blends, tempered)
-        blends = np.vstack([blends, weights.bayes @ tempered])
+        probabilities = weights.bayes @ tempered
+        made = [answer for blended in (*pooled, probabilities) for answer in (blended, sharp(blended))]
+        settled = np.array([*experts[: 2 * N_SLOW], sharp(said[3]), *made])
+        here = np.array([*[1] * 2 * N_SLOW, there[3], *[1] * len(made)])
+        blends = np.vstack([blends, probabilities, (weights.steady * here) @ settled / (weights.steady * here).sum()])
         voting = np.concatenate([np.ones(blend.N_BLENDS, dtype=np.int64), there])
         voters = np.empty(plan.prior.size)
         tournament.weigh_voters(row, plan.prior, voting, weights.regret, weights.travelled, voters)
@@ -118,7 +127,7 @@ def naive_run(answers, awake, labels, row_weights):
         votes = every.argmax(axis=1)
         shares, D = voters @ every, np.bincount(votes, voters, minlength=said.shape[1])
         sharpened, reshaped = np.empty((len(reshaping.POWERS), said.shape[1])), np.empty(said.shape[1])
-        reshaping.reshape(blends[-1], weights.reshaping, sharpened, reshaped)
+        reshaping.reshape(probabilities, D, weights.reshaping, sharpened, reshaped)
         outs.append((D, shares, reshaped))
         weight = row_weights[row]
         heaviest = max(heaviest, weight)
@@ -127,7 +136,8 @@ def naive_run(answers, awake, labels, row_weights):
         quick.switch(experts, up, label, relative, row, weights.quick)
         pools.descend(logs, there, pooled, label, relative, weights.pools)
         bayes.update(tempered, label, relative, weights.bayes)
-        reshaping.update(sharpened, label, relative, weights.reshaping)
+        reshaping.update(sharpened, D[label], label, relative, weights.reshaping)
+        steady.settle(settled, here, label, relative, row, weights.steady)
         tournament.count_mistakes(
             row, votes, voting, label, 1.0 - D[label], relative, weights.regret, weights.travelled
         )
@@ -170,11 +180,11 @@ def test_any_row_weights_do_no_harm(scale):
 
 
 def test_only_the_scale_of_row_weights_is_left_out():
-    """The slow mixture takes weights as they are; all others relative to the heaviest row so far."""
+    """The slow mixture takes weights as they are, and so do the votes; others relative to the heaviest row so far."""
     answers, awake, labels, _ = case(0)
     one, _ = run(answers, awake, labels, np.ones(len(labels)))
     two, _ = run(answers, awake, labels, np.full(len(labels), 1e-9))
-    for name in ("quick", "pools", "bayes", "reshaping"):
+    for name in ("quick", "pools", "bayes", "steady"):
         np.testing.assert_allclose(getattr(one, name), getattr(two, name), rtol=1e-12)
     assert one.slow.tobytes() != two.slow.tobytes()
 
@@ -183,6 +193,7 @@ def test_priors_sum_to_one_and_the_size_is_known():
     plan = plan_for(GAMMAS, N_SLOW, N_AGES, N_AGES)
     assert plan.prior.sum() == pytest.approx(1.0)
     assert plan.origin.tolist() == [0, 1, 0, 1, 2, 3, 4, 2]
+    assert plan.windows == (3, 4)
     assert plan.is_sharp.tolist() == [0, 0, 1, 1, 0, 0, 0, 1]
     own = (*first_weights(plan, 1), *first_watch(N_AGES))
     assert n_bytes_of(N_SLOW, len(GAMMAS), N_AGES, N_AGES) == sum(array.nbytes for array in own)
@@ -196,8 +207,10 @@ def test_priors_sum_to_one_and_the_size_is_known():
         ("quick", (1, 2), 0.9),
         ("quick", (0, 0), 0.0),
         ("bayes", 3, 0.5),
-        ("reshaping", (2, 0), 0.0),
-        ("reshaping", (1, 0), 0.9),
+        ("reshaping", (0, 2, 0), 0.0),
+        ("reshaping", (1, 1, 0), 0.9),
+        ("steady", 0, 0.0),
+        ("steady", 2, 0.9),
         ("pools", (0, 0), 1e7),
         ("regret", (3, 1), 1.0),
         ("regret", (3, 1), -1.0),

@@ -9,16 +9,19 @@ import numpy as np
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.compiling import kernel
 from ocoboost.oco.projections import project_row
-from ocoboost.online.mixture import bayes, drift, pools, quick, reshaping, slow, tournament
+from ocoboost.online.mixture import bayes, drift, pools, quick, reshaping, slow, steady, tournament
+from ocoboost.online.mixture.agreeing import agree
+from ocoboost.online.mixture.slow import SHARP_GAMMA
 
-# Beside its own D, a member offers one for this gamma: nearly the mode of its votes. Otherwise members whose votes are
-# spread thinly, as those of deep trees are, would lose to worse ones with concentrated votes.
-SHARP_GAMMA = 0.03
-# The blends in order: slow, quick, pools, and the probabilities that Bayes' rule makes of these.
-N_BLENDS = bayes.N_BLENDS + 1
-# Before anything is known the slow mixture is trusted most, the other blends alike, and members by themselves least:
-# chosen on the streams of benchmarks/portfolio.py and benchmarks/streams.py.
-SLOW_PRIOR = 0.5
+# The blends in order: slow, quick, pools, the probabilities that Bayes' rule makes of these, and the steady mixture.
+FIRST_POOL = 1 + len(quick.PACES)
+PROBABILITIES = bayes.N_BLENDS
+STEADY = PROBABILITIES + 1
+N_BLENDS = STEADY + 1
+# Before anything is known the steady mixture is trusted most, then the slow one, the other blends alike, and members by
+# themselves least: chosen on the tables and streams that docs/mixture.md names.
+STEADY_PRIOR = 0.6
+SLOW_PRIOR = 0.15
 MEMBERS_PRIOR = 0.1
 LEAST_SHARE = 1e-25  # what is shared out leaves every expert more than that, after any number of rows
 
@@ -31,6 +34,7 @@ class Plan(NamedTuple):
     is_sharp: IntArray  # (experts,)
     n_slow: int
     prior: FloatArray  # (voters,) blends, then members
+    windows: tuple[int, int]  # the first of the members that are neighbours, and the one after the last
     watched: tuple[int, int]  # the first of the voters that tell when the stream changes, and the one after the last
 
 
@@ -41,7 +45,8 @@ class Weights(NamedTuple):
     quick: FloatArray  # (paces, experts)
     pools: FloatArray  # (pools, members)
     bayes: FloatArray  # (tempered blends,)
-    reshaping: FloatArray  # (powers, floors)
+    reshaping: FloatArray  # (votes, powers, floors)
+    steady: FloatArray  # (steady experts,)
     regret: FloatArray  # (copies, voters)
     travelled: FloatArray  # (copies, voters)
     heaviest: FloatArray  # (1,) row so far: quick mixtures, pools and tournament take rows relative to it
@@ -57,6 +62,8 @@ class Scratch(NamedTuple):
     blends: FloatArray  # (blends, classes)
     tempered: FloatArray  # (tempered blends, classes)
     sharpened: FloatArray  # (powers, classes)
+    steady: FloatArray  # (steady experts, classes)
+    steady_awake: IntArray  # (steady experts,)
     votes: IntArray  # (voters,)
     voters_awake: IntArray  # (voters,)
     voters: FloatArray  # (voters,) weights
@@ -71,10 +78,17 @@ def plan_for(gammas: list[float], n_slow: int, n_ages: int, n_watched: int) -> P
     origin = [*long_lived, *long_lived, *others, *ages]
     n_plain = len(others)
     is_sharp = [0] * n_slow + [1] * n_slow + [0] * n_plain + [1] * n_ages
-    alike = (1.0 - SLOW_PRIOR - MEMBERS_PRIOR) / (N_BLENDS - 1)
-    prior = [SLOW_PRIOR, *[alike] * (N_BLENDS - 1), *[MEMBERS_PRIOR / len(gammas)] * len(gammas)]
+    alike = (1.0 - STEADY_PRIOR - SLOW_PRIOR - MEMBERS_PRIOR) / (N_BLENDS - 2)
+    members = [MEMBERS_PRIOR / len(gammas)] * len(gammas)
+    prior = [SLOW_PRIOR, *[alike] * (N_BLENDS - 2), STEADY_PRIOR, *members]
+    windows = (n_slow + n_ages, len(gammas) - 1)
     watched = (N_BLENDS + n_slow, N_BLENDS + n_slow + n_watched)
-    return Plan(np.array(gammas), np.array(origin), np.array(is_sharp), 2 * n_slow, np.array(prior), watched)
+    return Plan(np.array(gammas), np.array(origin), np.array(is_sharp), 2 * n_slow, np.array(prior), windows, watched)
+
+
+def n_steady(plan: Plan) -> int:
+    """How many experts the steady mixture has."""
+    return plan.n_slow + plan.windows[1] - plan.windows[0] + 2 * (STEADY - FIRST_POOL)
 
 
 def first_weights(plan: Plan, mean: int) -> Weights:
@@ -88,6 +102,7 @@ def first_weights(plan: Plan, mean: int) -> Weights:
         pools=start,
         bayes=np.full(bayes.N_EXPERTS, 1.0 / bayes.N_EXPERTS),
         reshaping=reshaping.first_shares(),
+        steady=np.full(n_steady(plan), 1.0 / n_steady(plan)),
         regret=np.zeros((tournament.N_COPIES, n_voters)),
         travelled=np.zeros((tournament.N_COPIES, n_voters)),
         heaviest=np.zeros(1),
@@ -111,6 +126,8 @@ def make_scratch(plan: Plan, n_classes: int) -> Scratch:
         blends=np.zeros((N_BLENDS, n_classes)),
         tempered=np.zeros((bayes.N_EXPERTS, n_classes)),
         sharpened=np.zeros((len(reshaping.POWERS), n_classes)),
+        steady=np.zeros((n_steady(plan), n_classes)),
+        steady_awake=np.ones(n_steady(plan), dtype=np.int64),
         votes=np.zeros(n_voters, dtype=np.int64),
         voters_awake=np.ones(n_voters, dtype=np.int64),
         voters=np.zeros(n_voters),
@@ -161,13 +178,23 @@ def _blend(plan: Plan, weights: Weights, scratch: Scratch) -> None:
         _average(scratch.experts, scratch.experts_awake, weights.quick[pace], scratch.blends[1 + pace])
     members_awake = scratch.voters_awake[N_BLENDS:]
     pools.take_logs(scratch.members, members_awake, scratch.logs)
-    pools.multiply(scratch.logs, members_awake, weights.pools, scratch.blends[1 + n_paces : N_BLENDS - 1])
+    pools.multiply(scratch.logs, members_awake, weights.pools, scratch.blends[FIRST_POOL:PROBABILITIES])
     bayes.temper(scratch.blends, scratch.tempered)
-    probabilities = scratch.blends[N_BLENDS - 1]
+    probabilities = scratch.blends[PROBABILITIES]
     for j in range(probabilities.size):
         probabilities[j] = 0.0
         for expert in range(weights.bayes.size):
             probabilities[j] += weights.bayes[expert] * scratch.tempered[expert, j]
+    first, end = plan.windows
+    steady.lay_out(
+        scratch.experts[: plan.n_slow],
+        scratch.members[first:end],
+        members_awake[first:end],
+        scratch.blends[FIRST_POOL:STEADY],
+        scratch.steady,
+        scratch.steady_awake,
+    )
+    _average(scratch.steady, scratch.steady_awake, weights.steady, scratch.blends[STEADY])
 
 
 @kernel
@@ -227,15 +254,13 @@ def learn_row(
     """Move all weights by what a row has shown, once it was answered."""
     weights.heaviest[0] = max(weights.heaviest[0], weight)
     relative = weight / weights.heaviest[0] if weight > 0.0 else 0.0
-    n_paces = weights.quick.shape[0]
     slow.settle(scratch.experts, label, weight, row, weights.slow)
     quick.switch(scratch.experts, scratch.experts_awake, label, relative, row, weights.quick)
     members_awake = scratch.voters_awake[N_BLENDS:]
-    pools.descend(
-        scratch.logs, members_awake, scratch.blends[1 + n_paces : N_BLENDS - 1], label, relative, weights.pools
-    )
+    pools.descend(scratch.logs, members_awake, scratch.blends[FIRST_POOL:PROBABILITIES], label, relative, weights.pools)
     bayes.update(scratch.tempered, label, relative, weights.bayes)
-    reshaping.update(scratch.sharpened, label, relative, weights.reshaping)
+    reshaping.update(scratch.sharpened, 1.0 - loss, label, relative, weights.reshaping)
+    steady.settle(scratch.steady, scratch.steady_awake, label, relative, row, weights.steady)
     tournament.count_mistakes(
         row, scratch.votes, scratch.voters_awake, label, loss, relative, weights.regret, weights.travelled
     )
@@ -243,32 +268,6 @@ def learn_row(
         first, end = plan.watched
         votes, awake = scratch.votes[first:end], scratch.voters_awake[first:end]
         drift.look(row, scratch.votes[0], votes, awake, label, watch)
-
-
-@kernel(error_model="numpy")
-def agree(probabilities: FloatArray, label: int) -> None:
-    """Raise a label strictly above the rest at the least cost: those above it are brought level with it."""
-    is_mode = True
-    for j in range(probabilities.size):
-        if j != label and probabilities[j] >= probabilities[label]:
-            is_mode = False
-    if is_mode:
-        return
-    level = probabilities[label]
-    while True:  # up to the mean of the label and of all that lie above the level; it only rises, so this ends
-        total, n_above = probabilities[label], 1
-        for j in range(probabilities.size):
-            if j != label and probabilities[j] > level:
-                total += probabilities[j]
-                n_above += 1
-        if total / n_above <= level:
-            break
-        level = total / n_above
-    most = level - 1e-9 * level  # far below what anybody measures, and far above rounding
-    for j in range(probabilities.size):
-        if j != label and probabilities[j] > most:
-            probabilities[label] += probabilities[j] - most
-            probabilities[j] = most
 
 
 @kernel(error_model="numpy")
@@ -288,7 +287,7 @@ def answer_row(
     _lay_out(answers, awake, row, plan, scratch)
     _blend(plan, weights, scratch)
     _vote(plan, weights, n_learned, scratch, votes, shares)
-    reshaping.reshape(scratch.blends[N_BLENDS - 1], weights.reshaping, scratch.sharpened, probabilities)
+    reshaping.reshape(scratch.blends[PROBABILITIES], votes, weights.reshaping, scratch.sharpened, probabilities)
     agree(probabilities, mode_of(votes, shares))
 
 
@@ -322,7 +321,7 @@ def blend_rows(
 
 def check(weights: Weights) -> None:
     """Raise ``ValueError`` for weights that cannot have been learned."""
-    for shares in (weights.slow, *weights.quick, weights.bayes, weights.reshaping):
+    for shares in (weights.slow, *weights.quick, weights.bayes, weights.reshaping, weights.steady):
         if np.any(shares < LEAST_SHARE) or abs(shares.sum() - 1.0) > 1e-6:
             raise ValueError("invalid weights of the mixture: not a distribution")
     if np.any(np.abs(weights.pools) > 1e6):

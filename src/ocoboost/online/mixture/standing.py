@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.online.mixture import blend, pools, quick
 from ocoboost.online.mixture.ages import AGES
 from ocoboost.online.mixture.engine import Mixture
@@ -16,6 +17,7 @@ BLENDS = (
     *(f"quick mixture, {factor:g} times the rate, share {share:g}" for factor, share in quick.PACES),
     *(f"pool, step {step:g}" for step in pools.STEPS),
     "probabilities",
+    "steady mixture",
 )
 
 
@@ -51,10 +53,11 @@ def member_weights(mixture: Mixture) -> dict[str, float]:
     voting = np.concatenate([np.ones(blend.N_BLENDS, dtype=np.int64), awake])
     weigh_voters(mixture.n_rows, plan.prior, voting, weights.regret, weights.travelled, counts)
     n_members = plan.gammas.size
-    by_blend = [np.bincount(plan.origin[: plan.n_slow], weights.slow, n_members)]
-    by_blend += [np.bincount(plan.origin, pace, n_members) * awake for pace in weights.quick]
+    by_blend = [_counted(plan.origin[: plan.n_slow], weights.slow, n_members)]
+    by_blend += [_counted(plan.origin, pace, n_members) * awake for pace in weights.quick]
     by_blend += [np.abs(pool) * awake for pool in weights.pools]
     by_blend.append(np.mean(by_blend[1:], axis=0))  # Bayes' rule is over these
+    by_blend.append(_steady_members(mixture, by_blend[blend.FIRST_POOL :], awake))
     total = counts[blend.N_BLENDS :].copy()
     for weight, members in zip(counts, by_blend, strict=False):
         total += weight * members / members.sum()
@@ -63,3 +66,22 @@ def member_weights(mixture: Mixture) -> dict[str, float]:
     boosted = [number for number, member in enumerate(mixture.members) if member.is_boosted]
     total[boosted] += mean / len(boosted)
     return dict(zip(member_names(mixture), total.tolist(), strict=True))
+
+
+def _counted(origin: IntArray, weights: FloatArray, n_members: int) -> FloatArray:
+    """The weights of every member's experts, added up."""
+    counts: FloatArray = np.zeros(n_members)
+    np.add.at(counts, origin, weights)
+    return counts
+
+
+def _steady_members(mixture: Mixture, blends: list[FloatArray], awake: IntArray) -> FloatArray:
+    """How much each member counts in the steady mixture, if ``blends`` are made of the members like this."""
+    plan, steady = mixture.plan, mixture.weights.steady
+    first, end = plan.windows
+    n_direct = plan.n_slow + end - first
+    origin = np.concatenate([plan.origin[: plan.n_slow], np.arange(first, end)])
+    counts = _counted(origin, steady[:n_direct], plan.gammas.size) * awake
+    for weight, members in zip(steady[n_direct:].reshape(-1, 2).sum(axis=1), blends, strict=True):
+        counts += weight * members / members.sum()
+    return counts
