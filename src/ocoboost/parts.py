@@ -26,13 +26,14 @@ OPT_LEVEL = 1
 @contextmanager
 def _lighter() -> Iterator[None]:
     """Optimise less, for as long as this thread compiles; Numba lets one thread compile at a time."""
-    before = config.OPT
+    settings: Any = config
+    before = settings.OPT
     if "NUMBA_OPT" not in os.environ:
-        config.OPT = min(before, OPT_LEVEL)
+        settings.OPT = min(before, OPT_LEVEL)
     try:
         yield
     finally:
-        config.OPT = before
+        settings.OPT = before
 
 
 def _options() -> tuple[dict[str, Any], dict[str, Any]]:
@@ -126,7 +127,7 @@ def _quick(flags: Any) -> Any:
             return int(names_alone)
 
         def __eq__(self, other: object) -> bool:
-            is_same = type(other) is type(self) and self._values == other._values  # type: ignore[attr-defined]
+            is_same = type(other) is type(self) and self._values == other._values
             return is_same or bool(super().__eq__(other))
 
     return Flags
