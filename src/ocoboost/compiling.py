@@ -26,7 +26,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 from numba import config, njit
 from numba.core.caching import IndexDataCacheFile
 
-from ocoboost.parts import called_in_parts
+from ocoboost.parts import ROOT_OPTIONS, called_in_parts
 
 IS_COMPILED = not getattr(config, "DISABLE_JIT", 0)
 
@@ -66,7 +66,7 @@ def kernel(function: Any = None, /, **options: Any) -> Any:
     """Compile a function that makes no arrays. Options are Numba's."""
 
     def compile_it(function: Any) -> Any:
-        compiled: Any = njit(cache=True, **_OPTIONS, **options)(function)
+        compiled: Any = njit(cache=True, **_OPTIONS, **options, **ROOT_OPTIONS)(function)
         return called_in_parts(_kept(compiled), **_OPTIONS, **options) if IS_COMPILED else compiled
 
     return compile_it if function is None else compile_it(function)
@@ -132,5 +132,5 @@ def uncached(compiled: Callable[P, R], **options: Any) -> Callable[P, R]:
     """
     if not IS_COMPILED:
         return compiled
-    fresh: Callable[P, R] = njit(**_OPTIONS, **options)(compiled.py_func)  # type: ignore[attr-defined]
+    fresh: Callable[P, R] = njit(**_OPTIONS, **options, **ROOT_OPTIONS)(compiled.py_func)  # type: ignore[attr-defined]
     return fresh

@@ -1,34 +1,75 @@
-"""Kernels that other kernels call: compiled as parts, which become machine code only where they end up.
+"""How Numba is had to compile less: kernels that other kernels call as parts, fewer optimisations, fewer comparisons.
 
 Left to itself, Numba makes of every kernel that is called a library of its own: a wrapper for Python around it, all
 of LLVM's optimisations, machine code. The caller then takes in what came out, optimises it all again, and so on up to
 the kernel that Python calls. Here a part has no wrapper and is handed on as it is, so that all of it is optimised
 once, together. `benchmarks/cold_start.py` measures what that saves.
 
-A kernel that both Python and other kernels call has both forms. The class of libraries is Numba's own; if a version
-of Numba lacks what is needed of it, parts are compiled as other functions are: slower, with the same results.
+A kernel that both Python and other kernels call has both forms. The classes are Numba's own; if a version of Numba
+lacks what is needed of them, kernels are compiled as other functions are: slower, with the same results.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from numba import njit, types
+from numba import config, njit, types
+
+# LLVM's level of optimisation. Kernels at level 3 take a quarter longer to compile and are no faster: at both levels
+# loops are vectorised, and what has to be inlined is marked. Whoever sets NUMBA_OPT is heard.
+OPT_LEVEL = 1
 
 
-def _part_options() -> dict[str, Any]:
-    """What has Numba compile a function as a part."""
+@contextmanager
+def _lighter() -> Iterator[None]:
+    """Optimise less, for as long as this thread compiles; Numba lets one thread compile at a time."""
+    settings: Any = config
+    before = settings.OPT
+    if "NUMBA_OPT" not in os.environ:
+        settings.OPT = min(before, OPT_LEVEL)
+    try:
+        yield
+    finally:
+        settings.OPT = before
+
+
+def _options() -> tuple[dict[str, Any], dict[str, Any]]:
+    """What has Numba compile a function as a kernel for Python, and as a part."""
     try:
         from numba.core import codegen, compiler
     except ImportError:
-        return {}
+        return {}, {}
     JITCodeLibrary: Any = getattr(codegen, "JITCodeLibrary", object)
     Compiler: Any = getattr(compiler, "Compiler", object)
-    needed = ("_raise_if_finalized", "_finalize_dynamic_globals", "_get_module_for_linking", "finalize", "codegen")
+    Flags: Any = getattr(compiler, "Flags", object)
+    needed = (
+        "_raise_if_finalized",
+        "_finalize_dynamic_globals",
+        "_get_module_for_linking",
+        "_optimize_functions",
+        "_optimize_final_module",
+        "enable_object_caching",
+        "finalize",
+        "codegen",
+    )
     if not all(hasattr(JITCodeLibrary, name) for name in needed):
-        return {}
+        return {}, {}
 
     class Library(JITCodeLibrary):  # type: ignore[misc]
+        """The code of a kernel that Python calls."""
+
+        def _optimize_functions(self, ll_module: Any) -> None:
+            with _lighter():
+                super()._optimize_functions(ll_module)
+
+        def _optimize_final_module(self) -> None:
+            with _lighter():
+                super()._optimize_final_module()
+
+    class PartLibrary(Library):
         """The code of a part, and of the parts that it calls."""
 
         @property
@@ -45,13 +86,51 @@ def _part_options() -> dict[str, Any]:
             self._finalize_dynamic_globals()
             self._finalized = True
 
-    class PartCompiler(Compiler):  # type: ignore[misc]
+    quick_flags = _quick(Flags)
+
+    class RootCompiler(Compiler):  # type: ignore[misc]
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
+            if type(self.state.flags) is Flags:
+                self.state.flags.__class__ = quick_flags
             if self.state.library is None:
-                self.state.library = Library(self.state.targetctx.codegen(), "part")
+                self.state.library = self.make_library()
 
-    return {"pipeline_class": PartCompiler, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        def make_library(self) -> Any:
+            library = Library(self.state.targetctx.codegen(), "kernel")
+            library.enable_object_caching()
+            return library
+
+    class PartCompiler(RootCompiler):
+        def make_library(self) -> Any:
+            return PartLibrary(self.state.targetctx.codegen(), "part")
+
+    part_options = {"pipeline_class": PartCompiler, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return {"pipeline_class": RootCompiler}, part_options
+
+
+def _quick(flags: Any) -> Any:
+    """A class of flags that are compared as Numba's are, sooner.
+
+    While it infers types, Numba compares the flags of what it compiles 100,000 times, each time all two dozen of them,
+    set or not, by way of properties. What is set is a dict.
+    """
+    names_alone: Any = None
+
+    class Flags(flags):  # type: ignore[misc]
+        __slots__ = ()
+
+        def __hash__(self) -> int:
+            nonlocal names_alone
+            if names_alone is None:
+                names_alone = super().__hash__()  # of the flags' names, whatever they are set to
+            return int(names_alone)
+
+        def __eq__(self, other: object) -> bool:
+            is_same = type(other) is type(self) and self._values == other._values
+            return is_same or bool(super().__eq__(other))
+
+    return Flags
 
 
 class _NoEnvironment:
@@ -62,7 +141,8 @@ class _NoEnvironment:
         """Numba would write the address of the objects into machine code that is not there."""
 
 
-PART_OPTIONS: Any = _part_options()
+_OPTIONS: Any = _options()
+ROOT_OPTIONS, PART_OPTIONS = _OPTIONS
 
 
 def called_in_parts(compiled: Any, **options: Any) -> Any:

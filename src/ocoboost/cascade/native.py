@@ -179,7 +179,8 @@ class NativeEnsemble(ABC):
 
     def is_full(self, learner: int) -> bool:
         """Whether a learner's arrays might be too small for its next row."""
-        return bool(is_full(self.forest, learner, self.scratch()))
+        compiled: Any = _kernels(self.forest).is_full  # for other kernels: asked so seldom, it is not worth compiling
+        return bool(getattr(compiled, "py_func", compiled)(self.forest, learner, self.scratch()))
 
     def vote(self, learner: int, rows: FloatArray, out: FloatArray) -> None:
         self.grow_classes(out.shape[1])

@@ -8,15 +8,15 @@ writes one keeps the arrays alive, and writes it anew when they are replaced by 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numba
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
-
-from ocoboost.compiling import kernel
 
 cgutils: Any = numba.core.cgutils  # these have no types
 typeof: Any = numba.typeof
@@ -48,15 +48,64 @@ def _outline(value: Any) -> Any:
 
 def empty_book(name: str, n_pages: int) -> Any:
     """A book of this name, whose pages are still to be written; kernels are compiled for the name."""
-    context = cpu_target.target_context
-    n_bytes = context.get_abi_sizeof(context.get_value_type(_TYPES[name]))
-    return np.zeros(n_pages, dtype=[(name, np.uint64, (-(-n_bytes // 8),))])
+    return np.zeros(n_pages, dtype=[(name, np.uint64, (_layout(name).itemsize // 8,))])
 
 
-@kernel
 def write(book: Any, page: int, value: Any) -> None:
     """Put a value onto a page."""
-    _store(book, page, value)
+    (name,) = book.dtype.names
+    numbers: list[Any] = []
+    _list_numbers(value, numbers)
+    book.view(_layout(name))[page] = tuple(numbers)
+
+
+def _list_numbers(value: Any, out: list[Any]) -> None:
+    """What kernels see of a value: of an array the address and the sizes, and no owner to count references to."""
+    for part in value:
+        if isinstance(part, np.ndarray):
+            out += (0, 0, part.size, part.itemsize, part.__array_interface__["data"][0], *part.shape, *part.strides)
+        elif isinstance(part, tuple):
+            _list_numbers(part, out)
+        else:
+            out.append(part)
+
+
+@cache
+def _layout(name: str) -> Any:
+    """Where on a page each of these numbers is: the fields of a record, one after another."""
+    offsets: list[int] = []
+    formats: list[str] = []
+    size, _ = _lay_out(cpu_target.target_context.get_value_type(_TYPES[name]), 0, offsets, formats)
+    names = [str(place) for place in range(len(offsets))]
+    return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": -(-size // 8) * 8})
+
+
+def _lay_out(kind: Any, start: int, offsets: list[int], formats: list[str]) -> tuple[int, int]:
+    """List the numbers of a value that begins at ``start``, as C would lay it out; returns its size and alignment."""
+    parts = _parts_of(kind)
+    if not parts:
+        code = "f8" if isinstance(kind, ir.DoubleType) else "u8" if kind.is_pointer else "i8"
+        offsets.append(start)
+        formats.append("?" if _is_truth(kind) else code)
+        return (1, 1) if _is_truth(kind) else (8, 8)
+    at, most = start, 1
+    for part in parts:
+        _, alignment = _lay_out(part, 0, [], [])
+        at = -(-at // alignment) * alignment
+        at += _lay_out(part, at, offsets, formats)[0]
+        most = max(most, alignment)
+    return -(-(at - start) // most) * most, most
+
+
+def _is_truth(kind: Any) -> bool:
+    return isinstance(kind, ir.IntType) and bool(kind.width == 1)
+
+
+def _parts_of(kind: Any) -> list[Any]:
+    """What a value in memory is made of; nothing if it is a number."""
+    if isinstance(kind, ir.ArrayType):
+        return [kind.element] * kind.count
+    return list(getattr(kind, "elements", ()))
 
 
 def _address(context: Any, builder: Any, book_type: Any, book: Any, page: Any, kept: Any) -> Any:
@@ -67,42 +116,15 @@ def _address(context: Any, builder: Any, book_type: Any, book: Any, page: Any, k
     return builder.inttoptr(builder.add(start, builder.mul(page, size)), context.get_value_type(kept).as_pointer())
 
 
-def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """A value whose arrays name no Python object: nobody may count references to one through a page."""
-    if isinstance(kind, types.Array):
-        array = context.make_array(kind)(context, builder, value)
-        array.meminfo = cgutils.get_null_value(array.meminfo.type)
-        array.parent = cgutils.get_null_value(array.parent.type)
-        return array._getvalue()
-    if isinstance(kind, types.BaseTuple):
-        kinds: Any = kind
-        for place, own in enumerate(kinds.types):
-            part = _without_owner(context, builder, own, builder.extract_value(value, place))
-            value = builder.insert_value(value, part, place)
-    return value
-
-
-@_intrinsic  # type: ignore[untyped-decorator]
-def _store(typing: Any, book: Any, page: Any, value: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        book_type, page_type, kept = signature.args
-        place = context.cast(builder, arguments[1], page_type, types.intp)
-        pointer = _address(context, builder, book_type, arguments[0], place, kept)
-        builder.store(_without_owner(context, builder, kept, arguments[2]), pointer)
-        return context.get_dummy_value()
-
-    return types.void(book, page, value), generate
-
-
 @_intrinsic  # type: ignore[untyped-decorator]
 def read(typing: Any, book: Any, page: Any) -> Any:
     """What is on a page. Only what is used of it is fetched, number by number."""
     kept = _TYPES[next(iter(book.dtype.fields))]
 
     def fetched(builder: Any, pointer: Any, kind: Any) -> Any:
-        if not hasattr(kind, "elements") and not hasattr(kind, "count"):
-            return builder.load(pointer)
-        parts = kind.elements if hasattr(kind, "elements") else [kind.element] * kind.count
+        parts = _parts_of(kind)
+        if not any((_parts_of(part) and not isinstance(part, ir.ArrayType)) or _is_truth(part) for part in parts):
+            return builder.load(pointer)  # an array, or a number; where there are gaps, LLVM would keep it in one piece
         value = cgutils.get_null_value(kind)
         for place, part in enumerate(parts):
             found = fetched(builder, cgutils.gep_inbounds(builder, pointer, 0, place), part)

@@ -52,6 +52,7 @@ class Block:
 
     rows: Sequence[Row]
     schema: Schema
+    is_alone: bool = False  # a row that the caller came with by itself, and not one that was cut out of many
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -62,9 +63,11 @@ class Block:
         return self.schema.encode(self.rows)
 
     @classmethod
-    def to_learn(cls, rows: Sequence[Row], schema: Schema, labels: IntArray, weights: FloatArray) -> Block:
+    def to_learn(
+        cls, rows: Sequence[Row], schema: Schema, labels: IntArray, weights: FloatArray, *, is_alone: bool = False
+    ) -> Block:
         """Rows that are learned now: their labels are counted in the statistics of texts."""
-        block = cls(rows, schema)
+        block = cls(rows, schema, is_alone)
         if schema.statistics:
             block.__dict__["codes"] = schema.encode(rows, labels, weights)
         return block

@@ -241,10 +241,12 @@ class State:
             before = None
             try:
                 if answering and first in plan.labels:  # the row that brings a label is answered without it
-                    before = self.answer(rows[first : first + 1])
+                    before = self.answer(rows[first : first + 1], is_alone=len(rows) == 1)
                 self.broken = f"learning was interrupted at row {self.n_rows}"
                 self.add(plan, first)
-                answers = self._learn_block(rows[first:last], labels[first:last], weights[first:last], answering)
+                own = slice(first, last)
+                is_alone = len(rows) == 1
+                answers = self._learn_block(rows[own], labels[own], weights[own], answering, is_alone)
             except WeakLearnerError as error:
                 error.row += self.n_rows  # from the row of the block to the row of the stream
                 if self.broken:
@@ -271,9 +273,12 @@ class State:
         if row in plan.additions:
             self.schema.apply(plan.additions[row], len(self.labels))
 
-    def _learn_block(self, rows: Sequence[Row], labels: list[Label], weights: FloatArray, answering: bool) -> Answers:
+    def _learn_block(
+        self, rows: Sequence[Row], labels: list[Label], weights: FloatArray, answering: bool, is_alone: bool
+    ) -> Answers:
         indices = self.labels.indices(labels)  # Alg. 1.6, Alg. 4.6: receive y
-        block = Block.to_learn(rows, self.schema, indices, weights)  # Alg. 1.2, Alg. 4.2: receive x
+        # Alg. 1.2, Alg. 4.2: receive x
+        block = Block.to_learn(rows, self.schema, indices, weights, is_alone=is_alone)
         n_classes = len(self.labels)
         record = self.record if self.record is not None and self.record.is_open else None
         is_mixed = len(self.engine.cascades) > 1
@@ -298,11 +303,12 @@ class State:
         """What is said to one row of known columns, if it may take the short way."""
         return self.engine.answer_row(codes, len(self.labels), self.n_rows, self.schema.version)
 
-    def answer(self, rows: Sequence[Row]) -> Answers:
-        """What is said to rows that were checked."""
+    def answer(self, rows: Sequence[Row], *, is_alone: bool | None = None) -> Answers:
+        """What is said to rows that were checked; a single one is alone unless it was cut out of many."""
         if len(self.labels) == 0:
             return Answers.none(len(rows))
-        return self.engine.answer(Block(rows, self.schema), len(self.labels), self.n_rows)
+        is_alone = len(rows) == 1 if is_alone is None else is_alone
+        return self.engine.answer(Block(rows, self.schema, is_alone), len(self.labels), self.n_rows)
 
     def chosen(self, answers: Answers) -> IntArray:
         """The labels to predict, by their indices: the most probable ones, or the cheapest."""

@@ -11,7 +11,7 @@ from ocoboost.arrays import FloatArray, IntArray, checked_count, checked_like, w
 from ocoboost.cascade.answers import Answers
 from ocoboost.cascade.cascade import Cascade
 from ocoboost.cascade.native import NativeEnsemble
-from ocoboost.cascade.seat import ABSENT, SILENT, Seats
+from ocoboost.cascade.seat import ABSENT, SILENT, Seats, can_sit
 from ocoboost.data.labels import Labels
 from ocoboost.data.schema import Block, Schema, Widths
 from ocoboost.online.mixture import blend, drift
@@ -21,16 +21,20 @@ from ocoboost.online.mixture.clock import LEAST_ORDER
 from ocoboost.online.mixture.keyed import Keyed
 from ocoboost.online.mixture.neighbours import WINDOWS, Neighbours, no_memory
 from ocoboost.online.mixture.sets import PredictionSets
-from ocoboost.online.mixture.single import Single, ask_single, learn_single
+from ocoboost.online.mixture.single import NO_LABEL, NOTHING_SAID, Single, play_single
 from ocoboost.online.mixture.suspects import Suspects
 from ocoboost.stream.state import SHARE_OF_LEARNERS, left_for_members
 from ocoboost.threads import run_all
 
 NO_LABELS: IntArray = np.empty(0, dtype=np.int64)
 NO_WEIGHTS: FloatArray = np.empty(0)
-NO_LABEL = -1
 NEIGHBOURS = -1  # in place of a kind of the members of every age
 _NO_MEMORY = no_memory()
+
+
+def _only_row(block: Block) -> FloatArray:
+    """The codes of a block's only row, as kernels take them."""
+    return np.array(block.codes[0])
 
 
 class Said(NamedTuple):
@@ -125,6 +129,8 @@ class Mixture:
         answering: bool = True,
     ) -> Answers:
         """Teach a block to every member, then weigh their answers row by row."""
+        if block.is_alone and not answering and self._learn_alone(block, labels, weights, n_classes, first_row):
+            return Answers.none(1)
         weights = self.class_weights.weigh(labels, weights, n_classes)
         answers, awake = self._empty_answers(len(labels), n_classes)
 
@@ -165,6 +171,10 @@ class Mixture:
         return blended if answering else Answers.none(len(labels))
 
     def answer(self, block: Block, n_classes: int, n_learned: int) -> Answers:
+        if block.is_alone:
+            said = self.answer_row(_only_row(block), n_classes, n_learned, block.schema.version)
+            if said is not None:
+                return said
         return self.speak(*self.ask_members(block, n_classes, n_learned))
 
     def speak(self, answers: FloatArray, awake: IntArray) -> Answers:
@@ -207,6 +217,21 @@ class Mixture:
 
     # -- single rows -----------------------------------------------------------------------------------------------
 
+    def _learn_alone(self, block: Block, labels: IntArray, weights: FloatArray, n_classes: int, first_row: int) -> bool:
+        """Learn a row the short way, after making room for what is new in it; false if it has to go the long way.
+
+        So whoever learns row by row need not wait until the kernels of blocks are compiled.
+        """
+        if not all(map(can_sit, self._all_cascades)) or self.keyed.settled(self.n_rows, 1):
+            return False
+        for cascade in self._all_cascades:
+            cascade.ensemble.prepare(block, learning=True)
+        if self.neighbours is not None:
+            self.neighbours.fit(block.schema)
+        self.suspects.fit(block.schema, n_classes)
+        codes, version = _only_row(block), block.schema.version
+        return self.learn_row(codes, int(labels[0]), float(weights[0]), n_classes, first_row, version)
+
     def learn_row(self, codes: FloatArray, label: int, weight: float, n_classes: int, row: int, version: int) -> bool:
         """``learn`` for one row, from its codes in the schema of that version; false if it has to go the long way."""
         if self.neighbours is not None and self.neighbours.version != version:
@@ -222,7 +247,7 @@ class Mixture:
             self.seats.are_ready(n_classes, version)
         single = self._prepared(n_classes, codes.size, n_born > 0)
         self.seats.learn(codes, label, weight, n_classes, row, self._places, single.answers)
-        learn_single(single.book, codes, label, weight, self.n_rows, self.last_label)
+        play_single(single.book, codes, label, weight, self.n_rows, self.last_label, NOTHING_SAID)
         self.n_rows += 1
         self.last_label = label
         return True
@@ -237,7 +262,7 @@ class Mixture:
             single = self._prepared(n_classes, codes.size, False)
             said: FloatArray = np.empty((3, n_classes))
             self.seats.poll(codes, n_classes, n_learned, self._places, single.answers)
-            ask_single(single.book, codes, n_learned, self.last_label, said)
+            play_single(single.book, codes, NO_LABEL, 0.0, n_learned, self.last_label, said)
             self.keyed.heard(single.answers[:, None], single.awake, {})
         finally:
             self.seats.lock.release()

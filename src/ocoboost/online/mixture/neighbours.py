@@ -176,8 +176,8 @@ class Neighbours:
 
     def ask(self, block: Block, labels: IntArray, weights: FloatArray, answers: FloatArray, awake: IntArray) -> None:
         """Answer every row of a block; with labels, keep each row after it was answered."""
-        if labels.size > 0 and self.version != block.schema.version:
-            self._fit(block.schema)
+        if labels.size > 0:
+            self.fit(block.schema)
         self.ask_codes(block.codes, labels, weights, answers, awake)
 
     def ask_codes(
@@ -190,8 +190,10 @@ class Neighbours:
             scale, nearest = np.empty(n_columns), np.empty((2, N_NEAREST))
             ask_rows(self.memory, rows, labels, weights, scale, nearest, answers, awake)
 
-    def _fit(self, schema: Schema) -> None:
+    def fit(self, schema: Schema) -> None:
         """Make the memory hold the columns of a schema; it follows from these alone how many rows fit."""
+        if self.version == schema.version:
+            return
         self.version = schema.version
         old, new = self.memory, self._made_for(_text_columns(schema))
         if new.rows.shape[0] == 0:

@@ -19,7 +19,9 @@ from ocoboost.online.mixture.neighbours import N_NEAREST, Memory, ask_row, keep_
 from ocoboost.online.mixture.noting import Notes, note_row
 from ocoboost.online.mixture.sets import Sets, settle
 
+NO_LABEL = -1  # in place of a label
 NOTHING = -1  # in place of the number of rows learned: no answer is remembered
+NOTHING_SAID: FloatArray = np.empty((0, 0))
 _NAME = "ocoboost.online.mixture.single.Page"
 
 
@@ -79,11 +81,22 @@ def _is_remembered(page: Page, codes: FloatArray, n_learned: int) -> bool:
 
 
 @kernel(error_model="numpy")
-def ask_single(book: Any, codes: FloatArray, n_learned: int, last_label: int, out: FloatArray) -> None:
-    """Answer a row, and remember that."""
+def play_single(
+    book: Any, codes: FloatArray, label: int, weight: float, n_learned: int, last_label: int, out: FloatArray
+) -> None:
+    """Answer a row, unless that has just been done, and learn its label; without one, remember the answer.
+
+    Both are one kernel, for much is compiled into it that they share.
+    """
     page = read(book, 0)
-    page.when[0] = NOTHING
-    _answer(page, codes, n_learned, last_label)
+    is_learned = label != NO_LABEL
+    if not is_learned or not _is_remembered(page, codes, n_learned):
+        page.when[0] = NOTHING
+        _answer(page, codes, n_learned, last_label)
+    if is_learned:
+        page.when[0] = NOTHING
+        _learn(page, codes, label, weight, n_learned)
+        return
     for kind in range(out.shape[0]):
         for j in range(out.shape[1]):
             out[kind, j] = page.said[kind, j]
@@ -93,12 +106,8 @@ def ask_single(book: Any, codes: FloatArray, n_learned: int, last_label: int, ou
 
 
 @kernel(error_model="numpy")
-def learn_single(book: Any, codes: FloatArray, label: int, weight: float, n_learned: int, last_label: int) -> None:
-    """Answer a row, unless that has just been done, and learn its label."""
-    page = read(book, 0)
-    if not _is_remembered(page, codes, n_learned):
-        _answer(page, codes, n_learned, last_label)
-    page.when[0] = NOTHING
+def _learn(page: Page, codes: FloatArray, label: int, weight: float, n_learned: int) -> None:
+    """Learn the label of a row that was answered."""
     loss = 1.0 - page.said[0, label]
     blend.learn_row(page.plan, page.weights, page.watch, n_learned, label, weight, loss, page.scratch)
     if page.memory.rows.shape[0] > 0 and weight > 0.0:
