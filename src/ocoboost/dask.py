@@ -5,7 +5,7 @@
 Rows and their players stay on the workers, in chunks. A stage gathers histograms of label weights (or, for learners
 that are not native, the drawn rows) and sends out one hypothesis. Histograms hold integers, whose sum does not
 depend on the order; draws and bin thresholds are keyed by global row numbers. So the model depends on the rows and the
-seed, but not on the chunks or the workers.
+seed, but not on the chunks or the workers. `BoostClassifier` gathers the sample as bytes, and spreads its games.
 
 If a worker is lost, its rows are read and their games played again. If that is impossible, or the rows have changed,
 ``fit`` raises ``LostRowsError`` and learns nothing.
@@ -23,8 +23,10 @@ from distributed import Client, default_client
 from sklearn.utils.validation import check_is_fitted
 
 from ocoboost.batch.agnostic import AgnosticBoostClassifier as LocalAgnosticBoostClassifier
+from ocoboost.batch.boost import BoostClassifier as LocalBoostClassifier
 from ocoboost.batch.booster import BatchBooster, foreign_learner, seed_from
 from ocoboost.batch.distributed import Block, LostRowsError, prepare
+from ocoboost.batch.distributed_games import DaskCrew, gather_sample
 from ocoboost.batch.histogram_tree import HistogramTreeClassifier
 from ocoboost.batch.learners import WeakLearner
 from ocoboost.batch.realizable import RealizableBoostClassifier as LocalRealizableBoostClassifier
@@ -44,6 +46,7 @@ from ocoboost.errors import LostStageError, SlowStageWarning
 __all__ = [
     "AdaBoostOLMClassifier",
     "AgnosticBoostClassifier",
+    "BoostClassifier",
     "LostRowsError",
     "LostStageError",
     "ModelsByKey",
@@ -57,7 +60,94 @@ __all__ = [
 ]
 
 
-class _OnDask(BatchBooster):
+class _Lazy:
+    """Predictions of a batch booster for Dask arrays and data frames; other rows are predicted in this process."""
+
+    _local: type[Any]
+
+    def to_local(self) -> Any:
+        """The same fitted model as a local booster, without Dask."""
+        parameters = self.get_params(deep=False)  # type: ignore[attr-defined]
+        local = self._local(**parameters)
+        local.__dict__.update({name: value for name, value in vars(self).items() if name not in parameters})
+        return local
+
+    def predict(self, X: Any) -> Any:
+        """As the local booster; lazy for a Dask array or data frame."""
+        return self._blockwise("predict", X)
+
+    def predict_proba(self, X: Any) -> Any:
+        """As the local booster; lazy for a Dask array or data frame."""
+        return self._blockwise("predict_proba", X)
+
+    def staged_predict(self, X: Any) -> Any:
+        """As the local booster, for rows in memory only."""
+        return self.to_local().staged_predict(_in_memory(X))
+
+    def staged_predict_proba(self, X: Any) -> Any:
+        """As the local booster, for rows in memory only."""
+        return self.to_local().staged_predict_proba(_in_memory(X))
+
+    def _name_features(self, X: Any, n_features: int) -> None:
+        self.n_features_in_ = n_features
+        if hasattr(X, "columns"):
+            self.feature_names_in_ = np.asarray(X.columns, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _blockwise(self, method: str, X: Any, *others: Any) -> Any:
+        """Call a method of the local booster on every chunk, with the chunk's rows of ``others``."""
+        check_is_fitted(self, "classes_")
+        local = self.to_local()
+        if not is_dask(X):
+            return getattr(local, method)(X, *others)
+        classes = local.classes_
+        shape = () if method in ("predict", "_sample", "_gains") else (len(classes),)
+        if method == "decision_function" and len(classes) == 2:
+            shape = ()
+        dtype = classes.dtype if method in ("predict", "_sample") else np.dtype(np.float64)
+        lengths = X.chunks[0] if hasattr(X, "chunks") else [np.nan] * X.npartitions
+        model, call = dask.delayed(local), dask.delayed(_call, pure=False)
+        blocks = [
+            da.from_delayed(call(model, method, *parts), shape=(length, *shape), dtype=dtype)
+            for length, parts in zip(lengths, zip(parts_of(X), *others, strict=False), strict=True)
+        ]
+        return da.concatenate(blocks, allow_unknown_chunksizes=True)
+
+
+class BoostClassifier(_Lazy, LocalBoostClassifier):
+    """``ocoboost.BoostClassifier`` on the workers of a Dask cluster, with the same parameters and results.
+
+    The sample is gathered as bytes, one for each cell, on every worker that plays one of the 25 games; frames may hold
+    text and categories. ``n_jobs`` is not used: a game is one task.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from ocoboost.dask import BoostClassifier
+    >>> with Client(processes=False, dashboard_address=None):
+    ...     X = da.random.default_rng(1).random((400, 3), chunks=(100, 3))
+    ...     model = BoostClassifier(n_estimators=5).fit(X, (X[:, 0] > 0.5).astype(int))
+    ...     model.predict(X[:3]).compute().shape
+    (3,)
+    """
+
+    _local = LocalBoostClassifier
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Play all games on the workers of the current client, and mix them there."""
+        seed = self._begin()
+        client = default_client()
+        blocks, lengths = _blocks(client, X, y, sample_weight)
+        sample = gather_sample(client, X, blocks, lengths, self, settings=self._settings(), seed=seed)
+        crew = DaskCrew(client)
+        self._play(crew, sample.training, sample.n_rows, sample.classes, sample.features, seed)
+        self._name_features(X, sample.features.n_features)
+        return self
+
+
+class _OnDask(_Lazy, BatchBooster):
     """``fit`` and the predictions of a batch booster for Dask arrays and data frames.
 
     Other arrays are predicted in this process, as by the local booster. ``n_jobs`` is not used: a chunk is one task.
@@ -83,27 +173,8 @@ class _OnDask(BatchBooster):
         else:
             learner = foreign_learner(estimator, prepared.classes, seed)
         self._fit_rows(prepared.sample, learner, prepared.classes, prepared.binning, seed)
-        self.n_features_in_ = prepared.n_features
-        if hasattr(X, "columns"):
-            self.feature_names_in_ = np.asarray(X.columns, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self._name_features(X, prepared.n_features)
         return self
-
-    def to_local(self) -> BatchBooster:
-        """The same fitted model as a local booster, without Dask."""
-        local = self._local(**self.get_params(deep=False))
-        fitted = {name: value for name, value in vars(self).items() if name not in self.get_params(deep=False)}
-        local.__dict__.update(fitted)
-        return local
-
-    def predict(self, X: Any) -> Any:
-        """As the local booster; lazy for a Dask array or data frame."""
-        return self._blockwise("predict", X)
-
-    def predict_proba(self, X: Any) -> Any:
-        """As the local booster; lazy for a Dask array or data frame."""
-        return self._blockwise("predict_proba", X)
 
     def decision_function(self, X: Any) -> Any:
         """As the local booster; lazy for a Dask array or data frame."""
@@ -123,32 +194,6 @@ class _OnDask(BatchBooster):
         return float(
             np.average(np.asarray(gains), weights=None if sample_weight is None else np.asarray(sample_weight))
         )
-
-    def staged_predict(self, X: Any) -> Any:
-        """As the local booster, for rows in memory only."""
-        return self.to_local().staged_predict(_in_memory(X))
-
-    def staged_predict_proba(self, X: Any) -> Any:
-        """As the local booster, for rows in memory only."""
-        return self.to_local().staged_predict_proba(_in_memory(X))
-
-    def _blockwise(self, method: str, X: Any, *others: Any) -> Any:
-        """Call a method of the local booster on every chunk, with the chunk's rows of ``others``."""
-        check_is_fitted(self, "_hypotheses")
-        local = self.to_local()
-        if not is_dask(X):
-            return getattr(local, method)(X, *others)
-        shape = () if method in ("predict", "_sample", "_gains") else (len(self.classes_),)
-        if method == "decision_function" and len(self.classes_) == 2:
-            shape = ()
-        dtype = self.classes_.dtype if method in ("predict", "_sample") else np.dtype(np.float64)
-        lengths = X.chunks[0] if hasattr(X, "chunks") else [np.nan] * X.npartitions
-        model, call = dask.delayed(local), dask.delayed(_call, pure=False)
-        blocks = [
-            da.from_delayed(call(model, method, *parts), shape=(length, *shape), dtype=dtype)
-            for length, parts in zip(lengths, zip(parts_of(X), *others, strict=False), strict=True)
-        ]
-        return da.concatenate(blocks, allow_unknown_chunksizes=True)
 
 
 class AgnosticBoostClassifier(_OnDask, LocalAgnosticBoostClassifier):

@@ -18,12 +18,22 @@ from sklearn.datasets import load_digits, load_iris, make_classification
 from ocoboost import AgnosticBoostClassifier, BoostClassifier
 from ocoboost.batch import portfolio
 from ocoboost.batch.binning import find_bins
-from ocoboost.batch.boost import _edges, _table
 from ocoboost.batch.columns import MOST_PLACES, count_before
+from ocoboost.batch.encoding import edges_of, table_of
 from ocoboost.batch.forest import GrownTree
 from ocoboost.batch.forest_splits import Lesson
-from ocoboost.batch.mixing import POWERS, best_power, mixing_weights, selection_bound, sharpened
-from ocoboost.batch.portfolio import KINDS, N_FOLDS, STRENGTHS, ChainSide, Training, fold_of_rows, play_chain
+from ocoboost.batch.mixing import POWERS, best_power, log_losses, mixing_weights, selection_bound, sharpened
+from ocoboost.batch.portfolio import (
+    KINDS,
+    N_FOLDS,
+    STRENGTHS,
+    ChainSide,
+    Place,
+    Training,
+    fold_of_rows,
+    play_chain,
+    playing_at,
+)
 from ocoboost.batch.rows import step_rows
 from ocoboost.bench import noise
 
@@ -33,7 +43,7 @@ def training(n_rows=240, n_classes=3, n_stages=4, seed=0):
         n_rows, 6, n_informative=4, n_classes=n_classes, n_clusters_per_class=1, flip_y=0.2, random_state=seed
     )
     binning = find_bins(X, np.ones(n_rows), 255)
-    table = _table(binning.codes(X), [], binning.n_bins, _edges(binning, 6))
+    table = table_of([binning.codes(X).T], 6, binning.n_bins, edges_of(binning, 6))
     return Training(table, y.astype(np.int64), np.ones(n_rows), fold_of_rows(seed, n_rows), n_classes, n_stages, seed)
 
 
@@ -51,7 +61,7 @@ def table_sample(n_rows=1200, share=0.0, seed=0):
 def test_a_chain_does_not_depend_on_the_labels_of_its_judges(kind):
     told = training()
     lied = told._replace(labels=np.where(told.folds == 2, (told.labels + 1) % 3, told.labels))
-    chain, same = (play_chain(kind, given, 2, 7) for given in (told, lied))
+    chain, same = (play_chain(given, Place(kind, 2, 7)) for given in (told, lied))
     assert np.array_equal(chain.judging, np.nonzero(told.folds == 2)[0])
     for tree, other in zip(chain.trees, same.trees, strict=True):
         assert all(map(np.array_equal, tree, other))
@@ -72,7 +82,7 @@ def test_at_gamma_one_no_play_would_move_and_below_it_plays_do(kind):
         return
     plays, memory = side.plays.copy(), side.memory.copy()
     for stage, votes in enumerate((told.labels, (told.labels + 1) % 3, told.labels)):
-        step_rows(side.playing, votes, told.labels, stage, plays, memory)
+        step_rows(playing_at(kind, 3, stage), votes, told.labels, stage, plays, memory)
     assert np.all(plays == 1.0)
     assert np.all(side.plays == 1.0)
 
@@ -80,7 +90,7 @@ def test_at_gamma_one_no_play_would_move_and_below_it_plays_do(kind):
 def test_hits_are_those_of_the_leaning_distributions():
     """Against a plain walk from the root to each judge's leaf."""
     told = training(n_stages=3)
-    chain = play_chain(KINDS[2], told, 1, 3)
+    chain = play_chain(told, Place(KINDS[2], 1, 3))
     sums = np.zeros((len(STRENGTHS), len(chain.judging), 3))
     for tree in chain.trees:
         labels, weights = told.labels[tree.rows], tree.weights
@@ -163,9 +173,10 @@ def test_calibration_keeps_the_order_of_labels_and_finds_its_power(seed, power):
     assert np.allclose(sharp.sum(axis=1), 1.0)
     assert np.array_equal(np.sort(sharp, axis=1), np.take_along_axis(sharp, mixture.argsort(axis=1), axis=1))
     labels = (draw.random(4000)[:, None] > sharp.cumsum(axis=1)).sum(axis=1).clip(0, 2)
-    found = best_power(
-        [(mixture[:1000], labels[:1000], np.ones(1000, int)), (mixture[1000:], labels[1000:], np.ones(3000, int))]
-    )
+    losses = log_losses(mixture, labels, np.ones(4000, int))
+    halves = [log_losses(mixture[part], labels[part], np.ones(2000, int)) for part in (slice(2000), slice(2000, None))]
+    assert losses == [sum(both) for both in zip(*halves, strict=True)]
+    found = best_power(losses)
     assert abs(POWERS.index(found) - POWERS.index(power)) <= 2
 
 
@@ -237,6 +248,15 @@ def test_text_is_learned_with_few_values_and_with_many(n_texts):
     for other in (frame.astype({"city": "category"}), pl.DataFrame(frame.to_dict("list"))):
         same = BoostClassifier(n_estimators=20, random_state=0).fit(other[:400], y[:400])
         np.testing.assert_array_equal(same.predict_proba(other[400:]), model.predict_proba(frame[400:]))
+    with_gaps = frame.assign(city=frame["city"].where(frame.index % 7 > 0))
+    gaps = [
+        BoostClassifier(n_estimators=5, random_state=0).fit(table[:400], y[:400]).predict_proba(table[400:])
+        for table in (with_gaps, with_gaps.astype({"city": "string"}), with_gaps.astype({"city": "category"}))
+    ]
+    assert all(np.array_equal(gaps[0], other) for other in gaps[1:])
+    numbered = with_gaps.assign(count=np.arange(600)).astype({"count": "Int64"})
+    numbered.loc[::5, "count"] = None
+    assert BoostClassifier(n_estimators=5).fit(numbered, y).n_features_in_ == 3
     objects = BoostClassifier(n_estimators=20, random_state=0).fit(frame[:400].to_numpy(), y[:400])
     np.testing.assert_array_equal(objects.predict_proba(frame[400:].to_numpy()), model.predict_proba(frame[400:]))
 

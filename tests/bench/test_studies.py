@@ -7,7 +7,9 @@ import importlib
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 DOCS = BENCHMARKS.parent / "docs"
@@ -124,3 +126,52 @@ def test_putting_text_between_marks_keeps_the_rest(tmp_path):
     assert page.read_text() == (
         "before\n<!-- a: begin -->\nnew\n<!-- a: end -->\nafter\n<!-- b: begin -->\nother\n<!-- b: end -->\n"
     )
+
+
+def batch_run(dataset, share, model, **result):
+    job = {"dataset": dataset, "share": share, "noise": "uniform", "fold": 0, "model": model}
+    return job | {"accuracy": 0.5, "fit": 1.0, "log_loss": 1.0, "calibration": 0.1} | result
+
+
+def test_batch_tables_keep_defaults_and_tuned_models_apart():
+    batch = importlib.import_module("batch_accuracy")
+    runs = [batch_run(name, share, batch.OURS, accuracy=0.7) for name in ("cars", "mice") for share in (0.0, 0.1)]
+    runs += [{**run, "model": "extra trees", "accuracy": 0.6, "log_loss": 0.5} for run in runs]
+    runs += [batch_run("cars", 0.0, "LightGBM, tuned", accuracy=0.9)]
+    *defaults, tuned = batch.report(runs).split("| model | mean rank")
+    defaults = "".join(defaults)
+    assert "LightGBM" not in defaults
+    assert "| BoostClassifier | 1.00 | 70.0 | 70.0 |" in defaults
+    assert "| extra trees | 2.00 | 60.0 | 60.0 |" in defaults
+    assert "| 10% uniform | extra trees | 10.00 ± 0.00 | 2 of 2 |" in defaults
+    assert "| extra trees | **0.500** | **0.500** |" in defaults
+    assert "| LightGBM, tuned | 1.00 | 90.0 |" in tuned
+    assert "| BoostClassifier | 2.00 | 70.0 |" in tuned
+
+
+def test_tuning_keeps_to_its_budget_and_finds_what_is_better():
+    tuning = importlib.import_module("batch_tuning")
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(240, 3))
+    y = (X[:, 0] > 0).astype(int)
+    y[draw.random(240) < 0.3] ^= 1
+    made = []
+
+    class Threshold(DummyClassifier):
+        """Looks at the first column only if it is told to."""
+
+        def __init__(self, looks=False):
+            super().__init__()
+            self.looks = looks
+            made.append(looks)
+
+        def predict(self, X):
+            return (X[:, 0] > 0).astype(int) if self.looks else super().predict(X)
+
+    search = tuning.Search(Threshold, lambda draw: {"looks": bool(draw.integers(2))})
+    model = tuning.Tuned(search, DummyClassifier, patience=0.0, seed=1).fit(X, y)
+    assert model.n_tried_ == 2  # the default and one more, even without a budget
+    model = tuning.Tuned(search, lambda: tuning.forest(n_estimators=20), patience=1.0, seed=1).fit(X, y)
+    assert model.n_tried_ > 2
+    assert model.model_.looks
+    assert np.mean(model.predict(X) == y) > 0.6

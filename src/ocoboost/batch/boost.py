@@ -1,34 +1,34 @@
 """The batch booster that is right without tuning: a portfolio of boosted random trees, mixed by held-out rows.
 
-``portfolio.py`` plays the members' games, ``mixing.py`` weighs the members, ``forest.py`` grows and keeps the trees,
-and ``columns.py`` reads text.
+``encoding.py`` reads the sample, ``portfolio.py`` plays the members' games, ``blend.py`` makes one forest of them by
+the weights of ``mixing.py``, and ``forest.py`` grows and keeps the trees.
 """
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_consistent_length, compute_sample_weight
+from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.batch import columns, portfolio
-from ocoboost.batch.binning import MOST_BINS, Binning, find_bins, rows_for_bins
+from ocoboost.batch import columns, encoding, portfolio
+from ocoboost.batch.binning import MOST_BINS, find_bins, rows_for_bins
+from ocoboost.batch.blend import Blend, blend
 from ocoboost.batch.booster import seed_from
-from ocoboost.batch.forest import Forest, GrownTree
-from ocoboost.batch.forest_leaves import add_rows
+from ocoboost.batch.crew import Crew, LocalCrew
+from ocoboost.batch.encoding import Features, Layout
 from ocoboost.batch.forest_splits import Table
-from ocoboost.batch.input import check_enough
-from ocoboost.batch.mixing import best_power, mixing_weights, selection_bound, sharpened
-from ocoboost.batch.portfolio import KINDS, N_FOLDS, STRENGTHS, Chain, Training
+from ocoboost.batch.mixing import selection_bound, sharpened
+from ocoboost.batch.portfolio import KINDS, N_FOLDS, STRENGTHS, Chain, make_training
 from ocoboost.batch.progress import progress_bar
-from ocoboost.data.parameters import AnyOf, Count, OneOf, Range, check_parameters
+from ocoboost.data.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters, invalid
 
 
 class Member(NamedTuple):
@@ -55,7 +55,15 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     n_estimators
-        Trees of each of the five kinds of member, in five games of a fifth of them.
+        Trees of each of the five kinds of member, in five games of a fifth of them; with `n_iter_no_change` the most.
+    n_iter_no_change
+        After how many stages without a better held-out accuracy a game stops; None plays all stages. Below 50 rows
+        there is nothing to stop by.
+    tol
+        By how much an accuracy must be better to count.
+    warm_start
+        Whether `fit` plays on where the last one ended, on the same sample, up to a larger `n_estimators`. Two such
+        fits equal one to the bit. Their games are kept with the model.
     class_weight
         None, "balanced", or a dict from labels to weights, which multiply those of the rows.
     max_bins
@@ -77,6 +85,8 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Of the mixture, on rows that none of the voting games saw, with the noise of their labels; NaN below 50 rows.
     selection_bound_
         By how much any member's held-out accuracy may be off, except with a chance of 5 %; infinite below 50 rows.
+    n_stages_
+        How many stages each game was played: an array of kinds by folds.
     power_
         The exponent that calibrates `predict_proba`.
     feature_importances_
@@ -94,14 +104,23 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     ranges: ClassVar[dict[str, Range]] = {
         "n_estimators": Count(at_least=1),
+        "n_iter_no_change": AnyOf(Count(at_least=1), OneOf(None)),
+        "tol": Between(0.0, np.inf, closed="left"),
+        "warm_start": OneOf(True, False),
         "max_bins": Count(at_least=2, below=MOST_BINS + 1),
         "verbose": AnyOf(Count(at_least=0), OneOf(True, False)),
     }
+
+    _chains: list[Chain]  # to play on; empty without warm_start
+    _digest: str | None  # of their sample
 
     def __init__(
         self,
         *,
         n_estimators: int = 100,
+        n_iter_no_change: int | None = None,
+        tol: float = 1e-4,
+        warm_start: bool = False,
         class_weight: Any = None,
         max_bins: int = MOST_BINS,
         random_state: Any = None,
@@ -109,6 +128,9 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
         self.class_weight = class_weight
         self.max_bins = max_bins
         self.random_state = random_state
@@ -116,30 +138,41 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Play all members' games and mix them, forgetting what was learned before."""
-        check_parameters(self, self.ranges)
-        seed = seed_from(self.random_state)
+        """Play all members' games and mix them; what was learned before is forgotten, or built on with `warm_start`."""
+        seed = self._begin()
         raw = columns.read_columns(self, X)
         labels, classes, weights = self._read_labels(raw, y, sample_weight)
-        learned, statistics = columns.learn_columns(raw, labels, weights, len(classes), seed)
-        matrix, codes, places = columns.assemble(raw, learned, statistics)
-        chosen = rows_for_bins(seed, 0, len(matrix), len(matrix))
-        binning = find_bins(matrix[chosen], weights[chosen], self.max_bins)
-        sizes = [len(column.codes) for column in learned if column.shares is None]
-        missing = np.append(binning.n_bins, sizes).astype(np.int64)
-        table = _table(binning.codes(matrix), codes, missing, _edges(binning, len(missing)))
-        folds = portfolio.fold_of_rows(seed, len(labels))
-        n_stages = -(-self.n_estimators // N_FOLDS)
-        training = Training(table, labels, weights, folds, len(classes), n_stages, seed)
-        with progress_bar(N_FOLDS * len(KINDS), bool(self.verbose)) as progress:
-            chains = portfolio.play_all(training, effective_n_jobs(self.n_jobs), progress)
-        self._mix(training, chains, places)
-        self.classes_ = classes
-        self.seed_ = seed
-        self._binning, self._columns, self._missing = binning, learned, table.missing
-        if self.verbose:
-            print(self._told())
+        texts = encoding.code_texts([encoding.known_texts(raw)])
+        chosen = rows_for_bins(seed, 0, len(labels), len(labels))
+        plain = encoding.plain_places(self.n_features_in_, texts)
+        binning = find_bins(raw.numbers[chosen][:, plain], weights[chosen], self.max_bins)
+        layout = Layout(self.n_features_in_, texts, binning)
+        encoded = encoding.encode(raw, layout)
+        features = encoding.put_together([encoded], layout, labels, weights, len(classes), self.max_bins, seed)
+        training = make_training(features.table, labels, weights, len(classes), seed, *self._settings())
+        self._play(LocalCrew(effective_n_jobs(self.n_jobs)), training, len(labels), classes, features, seed)
         return self
+
+    def _begin(self) -> int:
+        """Check the parameters; returns the seed of all draws."""
+        check_parameters(self, self.ranges)
+        if not self._plays_on():
+            return seed_from(self.random_state)
+        if self._n_stages() < self.n_stages_.max():
+            n_played = N_FOLDS * int(self.n_stages_.max())
+            must = f"be at least the {n_played} of the fit before"
+            raise invalid(self, "n_estimators", must, self.n_estimators, "or set warm_start=False to begin anew")
+        return self.seed_
+
+    def _plays_on(self) -> bool:
+        return self.warm_start and bool(getattr(self, "_chains", None))
+
+    def _n_stages(self) -> int:
+        return -(-self.n_estimators // N_FOLDS)
+
+    def _settings(self) -> tuple[int, int | None, float, bool]:
+        """How long games are played, and whether they are kept."""
+        return self._n_stages(), self.n_iter_no_change, self.tol, self.warm_start
 
     def _read_labels(
         self, raw: columns.RawColumns, y: Any, sample_weight: Any
@@ -150,51 +183,56 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_consistent_length(raw.numbers, y)
         check_classification_targets(y)
         weights = _check_sample_weight(sample_weight, raw.numbers, dtype=np.float64, ensure_non_negative=True)
-        if self.class_weight is not None:
-            weights = weights * compute_sample_weight(self.class_weight, y)
         classes, labels = np.unique(y, return_inverse=True)
-        has_weight = weights > 0.0
-        check_enough(classes, len(y), np.bincount(labels[has_weight], minlength=len(classes)))
-        return labels.astype(np.int64), classes, weights / weights[has_weight].mean()
+        labels = labels.astype(np.int64)
+        return labels, classes, encoding.relative_weights(labels, classes, weights, self.class_weight)
 
-    def _mix(self, training: Training, chains: list[list[Chain]], places: IntArray) -> None:
-        """Weigh the members, and keep the leaves' mixtures."""
-        units = portfolio.weight_units(training.weights)
-        n_judging = int(np.count_nonzero(training.weights)) if (training.folds >= 0).any() else 0
-        hits = np.array([sum(chain.hits for chain in of_kind) for of_kind in chains])
-        if n_judging:
-            shares = mixing_weights(hits, int(units.sum()), n_judging)
-        else:
-            shares = np.zeros(hits.shape)
-            shares[:, STRENGTHS.index(portfolio.VOTING_STRENGTH)] = 1.0 / len(KINDS)
-        trees: list[tuple[GrownTree, FloatArray]] = []
-        decrease = np.zeros(len(places))
-        held_out = [np.zeros((len(chain.judging), training.n_classes)) for chain in chains[0]]
-        for of_kind, weights in zip(chains, shares, strict=True):
-            for fold, chain in enumerate(of_kind):
-                for tree in chain.trees if weights.any() else ():
-                    nodes = _mixed(tree, training, weights)
-                    ends = tree.find_leaves(training.table, chain.judging)
-                    add_rows(nodes, ends, 1.0 / training.n_stages, held_out[fold])
-                    trees.append((tree, nodes / (N_FOLDS * training.n_stages)))
-                    decrease += weights.sum() * tree.decrease
-        judged = [
-            (mixture, training.labels[chain.judging], units[chain.judging])
-            for mixture, chain in zip(held_out, chains[0], strict=True)
-        ]
-        right = sum(int(unit[mixture.argmax(axis=1) == label].sum()) for mixture, label, unit in judged)
-        self.power_ = best_power(judged) if n_judging else 1.0
-        self.held_out_accuracy_ = right / int(units.sum()) if n_judging else np.nan
-        self.selection_bound_ = selection_bound(n_judging, hits.size, N_FOLDS) if n_judging else np.inf
-        accuracies = hits / int(units.sum()) if n_judging else np.full(hits.shape, np.nan)
+    def _play(
+        self, crew: Crew, training: Any, n_rows: int, classes: NDArray[Any], features: Features, seed: int
+    ) -> None:
+        """Play and mix; attributes are set at the end, when nothing can fail any more.
+
+        ``training`` is in the hands of the crew, and of the features' table only what new rows need is used.
+        """
+        before: list[Chain] = self._chains if self._plays_on() else []
+        digest = None
+        if self.warm_start:
+            [digest] = crew.fetch(crew.map(portfolio.sample_digest, [training]))
+            if before and digest != self._digest:
+                raise ValueError(
+                    "warm_start plays on with the sample of the fit before, and this is another one: rows, labels, "
+                    "weights or max_bins have changed; give the same, or set warm_start=False to begin anew"
+                )
+        with progress_bar(N_FOLDS * len(KINDS), bool(self.verbose)) as progress:
+            chains = portfolio.play_all(crew, training, n_rows, before, progress)
+        mixed = blend(crew, training, chains)
+        self._chains = crew.fetch(chains) if self.warm_start else []
+        self._digest = digest
+        self._forest = mixed.forest
+        self._binning, self._texts, self._missing = features.binning, features.texts, features.table.missing
+        self.classes_ = classes
+        self.seed_ = seed
+        self._tell(mixed)
+        self.feature_importances_ = columns.original_shares(mixed.decrease, features.places, features.n_features)
+        if self.verbose:
+            print(self._told())
+
+    def _tell(self, mixed: Blend) -> None:
+        """What was chosen, for users."""
+        n_judging, units = mixed.n_judging, mixed.units
+        # Where a game stops is one more thing that its judges choose.
+        n_choices = mixed.hits.size * (1 if self.n_iter_no_change is None else self._n_stages())
+        self.power_ = mixed.power
+        self.n_stages_ = mixed.n_stages
+        self.held_out_accuracy_ = mixed.right / units if n_judging else np.nan
+        self.selection_bound_ = selection_bound(n_judging, n_choices, N_FOLDS) if n_judging else np.inf
+        accuracies = mixed.hits / units if n_judging else np.full(mixed.hits.shape, np.nan)
         members = [
-            Member(kind.name, kind.gamma, strength, float(accuracies[i, j]), float(shares[i, j]))
+            Member(kind.name, kind.gamma, strength, float(accuracies[i, j]), float(mixed.shares[i, j]))
             for i, kind in enumerate(KINDS)
             for j, strength in enumerate(STRENGTHS)
         ]
         self.members_ = sorted(members, key=lambda member: -member.weight)
-        self.feature_importances_ = columns.original_shares(decrease, places, self.n_features_in_)
-        self._forest = Forest.of(trees)
 
     def _told(self) -> str:
         lines = [f"Held-out accuracy {self.held_out_accuracy_:.1%}, from:"]
@@ -206,43 +244,38 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest label of ``predict_proba``, ties to the first."""
-        chances = self.predict_proba(X)
-        return self.classes_[chances.argmax(axis=1)]  # type: ignore[no-any-return]
+        return self._labels(self.predict_proba(X))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """The mixture of the members' distributions, calibrated by one power that was chosen on held-out rows."""
-        check_is_fitted(self, "_forest")
-        places = tuple(column.place for column in self._columns)
-        matrix, codes, _ = columns.assemble(columns.read_columns(self, X, places=places), self._columns)
-        table = _table(self._binning.codes(matrix), codes, self._missing, np.empty((0, 0)))
+        table = self._read_rows(X)
         return sharpened(self._forest.predict(table, effective_n_jobs(self.n_jobs)), self.power_)
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """``predict`` after each stage."""
+        for chances in self.staged_predict_proba(X):
+            yield self._labels(chances)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
+        """The mixture of the trees of the first 1, 2, ... stages, by the weights and the power of the whole."""
+        table = self._read_rows(X)
+        n_stages = len(self._forest.ends)
+        for stage, sums in enumerate(self._forest.staged_predict(table, effective_n_jobs(self.n_jobs)), 1):
+            mixture = sums if stage == n_stages else sums / sums.sum(axis=1, keepdims=True)
+            yield sharpened(mixture, self.power_)
+
+    def _labels(self, chances: FloatArray) -> NDArray[Any]:
+        return self.classes_[chances.argmax(axis=1)]  # type: ignore[no-any-return]
+
+    def _read_rows(self, X: Any) -> Table:
+        """Rows to predict, as trees see them; a code that is too large is a missing value."""
+        check_is_fitted(self, "_forest")
+        places = tuple(column.place for column in self._texts)
+        matrix, codes = columns.assemble(columns.read_columns(self, X, places=places), self._texts)
+        parts = [self._binning.codes(matrix).T, *(column.astype(np.uint8)[None, :] for column in codes)]
+        return encoding.table_of(parts, matrix.shape[1], self._missing, np.empty((0, 0)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _table(codes: Any, categories: list[IntArray], missing: IntArray, edges: FloatArray) -> Table:
-    """Bins and codes of categories, one column after the other; a code that is too large is a missing value."""
-    every = np.vstack([codes.T, *(np.asarray(column, dtype=np.uint8)[None, :] for column in categories)])
-    n_numbers = codes.shape[1]
-    return Table(np.ascontiguousarray(every), missing, np.arange(len(every)) >= n_numbers, edges)
-
-
-def _edges(binning: Binning, n_columns: int) -> FloatArray:
-    """The thresholds of every column in a row of its own; categories have none."""
-    out = np.zeros((n_columns, MOST_BINS + 1))
-    for column, (first, last) in enumerate(itertools.pairwise(binning.starts)):
-        out[column, : last - first] = binning.thresholds[first:last]
-    return out
-
-
-def _mixed(tree: GrownTree, training: Training, weights: FloatArray) -> FloatArray:
-    """The weighted sum of a tree's leanings."""
-    counts = tree.counts(training.labels, training.n_classes)
-    out = np.zeros_like(counts)
-    for strength, weight in zip(STRENGTHS, weights, strict=True):
-        if weight > 0.0:
-            out += weight * tree.leaning(counts, strength)
-    return out

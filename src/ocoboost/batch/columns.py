@@ -9,6 +9,7 @@ those of the whole sample. Texts that were not in the sample count as missing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -46,9 +47,14 @@ class TextColumn(NamedTuple):
         return np.array([self.codes.get(text, len(self.codes)) for text in texts], dtype=np.int64)
 
 
-def read_columns(estimator: Any, X: Any, *, places: tuple[int, ...] | None = None) -> RawColumns:
-    """Check a table, keeping its text; ``places`` are the columns of text in the sample, if it is not the sample."""
-    is_sample = places is None
+def read_columns(
+    estimator: Any, X: Any, *, places: tuple[int, ...] | None = None, is_sample: bool | None = None
+) -> RawColumns:
+    """Check a table, keeping its text.
+
+    ``places`` are the sample's columns of text, where they are known: for new rows, and for one chunk of the sample.
+    """
+    is_sample = places is None if is_sample is None else is_sample
     columns = _object_columns(X, places)
     if not any(isinstance(column, list) for column in columns or ()):
         numbers = validate_data(estimator, X, reset=is_sample, dtype=np.float64, ensure_all_finite="allow-nan")
@@ -59,6 +65,15 @@ def read_columns(estimator: Any, X: Any, *, places: tuple[int, ...] | None = Non
     as_numbers = [np.zeros(len(c)) if isinstance(c, list) else c for c in columns]
     numbers = check_array(np.column_stack(as_numbers), dtype=np.float64, ensure_all_finite="allow-nan")
     return RawColumns(numbers, texts)
+
+
+def text_places(X: Any) -> tuple[int, ...]:
+    """The columns in which there is text.
+
+    >>> text_places([[1.0, "a"], [2.0, None]])
+    (1,)
+    """
+    return tuple(place for place, column in enumerate(_object_columns(X, None) or ()) if isinstance(column, list))
 
 
 def _object_columns(X: Any, places: tuple[int, ...] | None) -> list[FloatArray | list[str | None]] | None:
@@ -72,7 +87,7 @@ def _object_columns(X: Any, places: tuple[int, ...] | None) -> list[FloatArray |
         array = np.asarray(X, dtype=object) if not isinstance(X, np.ndarray) else X
         if array.ndim != 2 or array.dtype.kind not in "OUS" or not array.size:
             return None
-        if not any(isinstance(value, str) for value in array.ravel()):
+        if not places and not any(isinstance(value, str) for value in array.ravel()):
             return None
         found = [(column.tolist(), True) for column in array.T]
     else:
@@ -87,39 +102,38 @@ def _column(values: list[Any], may_be_text: bool, was_text: bool) -> FloatArray 
     is_text = was_text or (may_be_text and any(isinstance(value, str) for value in values))
     if is_text:
         return [_text(value) for value in values]
-    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    return np.array([np.nan if _is_missing(value) else value for value in values], dtype=np.float64)
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, or pandas' NA, which is not even different from itself."""
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124
+    except TypeError:
+        return True
 
 
 def _text(value: Any) -> str | None:
-    if value is None or value != value:  # noqa: PLR0124 (NaN)
+    if _is_missing(value):
         return None
     return category_of(value if isinstance(value, str) else str(value))
 
 
-def learn_columns(
-    raw: RawColumns, labels: IntArray, weights: FloatArray, n_classes: int, seed: int
-) -> tuple[list[TextColumn], dict[int, FloatArray]]:
-    """The columns of text, and the numbers that those with many texts give the rows of the sample."""
+def learn_shares(
+    codes: IntArray, n_texts: int, labels: IntArray, weights: FloatArray, n_classes: int, seed: int
+) -> tuple[FloatArray, FloatArray]:
+    """The numbers of a column of many texts: those of the sample's rows, and those of every text for new rows."""
     order = np.empty(len(labels))
     draw_rows(seed, CATEGORY_ORDER, 0, 0, order)
-    order_of_rows = np.argsort(order, kind="stable")
     counted = np.argsort(-np.bincount(labels, weights, minlength=n_classes), kind="stable")
     shown = counted[: 1 if n_classes == 2 else MOST_SHARES].astype(np.int64)
-    learned, statistics = [], {}
-    for place, texts in raw.texts.items():
-        known = sorted({text for text in texts if text is not None})
-        column = TextColumn(place, {text: code for code, text in enumerate(known)}, None)
-        if len(known) > MOST_PLACES:
-            codes = column.encode(texts)
-            before = np.empty((len(codes), len(shown) + 1))
-            final = np.empty((len(known) + 1, len(shown) + 1))
-            counts = np.zeros((len(known) + 2, n_classes + 1))  # the last row is that of all texts
-            count_before(codes, labels, weights, order_of_rows, shown, counts, before)
-            count_after(counts, shown, final)
-            before[:, -1] = final[codes, -1]  # a frequency says nothing about labels
-            column, statistics[place] = column._replace(shares=final), before
-        learned.append(column)
-    return learned, statistics
+    before = np.empty((len(codes), len(shown) + 1))
+    final = np.empty((n_texts + 1, len(shown) + 1))
+    counts = np.zeros((n_texts + 2, n_classes + 1))  # the last row is that of all texts
+    count_before(codes, labels, weights, np.argsort(order, kind="stable"), shown, counts, before)
+    count_after(counts, shown, final)
+    before[:, -1] = final[codes, -1]  # a frequency says nothing about labels
+    return before, final
 
 
 @kernel
@@ -161,30 +175,20 @@ def count_after(counts: FloatArray, shown: IntArray, out: FloatArray) -> None:
         out[code, shown.size] = np.log1p(counts[code, counts.shape[1] - 1])
 
 
-def assemble(
-    raw: RawColumns, learned: list[TextColumn], statistics: dict[int, FloatArray] | None = None
-) -> tuple[FloatArray, list[IntArray], IntArray]:
-    """Columns of numbers, columns of codes, and the original place of each, numbers first.
-
-    ``statistics`` are those of the sample's rows; None: the rows are new.
-    """
+def assemble(raw: RawColumns, learned: Sequence[TextColumn]) -> tuple[FloatArray, list[IntArray]]:
+    """Columns of numbers and columns of codes of new rows, each in the order of their places."""
     by_place = {column.place: column for column in learned}
-    numbers, codes, places, code_places = [], [], [], []
+    numbers, codes = [], []
     for place in range(raw.numbers.shape[1]):
         column = by_place.get(place)
         if column is None:
             numbers.append(raw.numbers[:, place : place + 1])
-            places.append(place)
         elif column.shares is None:
             codes.append(column.encode(raw.texts[place]))
-            code_places.append(place)
         else:
-            its = column.shares[column.encode(raw.texts[place])] if statistics is None else statistics[place]
-            numbers.append(its)
-            places += [place] * its.shape[1]
-    n_rows = len(raw.numbers)
-    matrix = np.hstack(numbers) if numbers else np.empty((n_rows, 0))
-    return np.ascontiguousarray(matrix), codes, np.array(places + code_places, dtype=np.int64)
+            numbers.append(column.shares[column.encode(raw.texts[place])])
+    matrix = np.hstack(numbers) if numbers else np.empty((len(raw.numbers), 0))
+    return np.ascontiguousarray(matrix), codes
 
 
 def original_shares(values: FloatArray, places: IntArray, n_features: int) -> NDArray[np.float64]:

@@ -56,20 +56,26 @@ def _read(block: Block, allow_nan: bool) -> tuple[FloatArray, NDArray[Any], Floa
     X = check_array(
         block.X, dtype=np.float64, order="C", ensure_all_finite=finite, ensure_min_samples=0, input_name="X"
     )
-    y = column_or_1d(check_array(block.y, dtype=None, ensure_2d=False, ensure_min_samples=0, input_name="y"))
-    weights = np.ones(len(X))
-    if block.weights is not None:
-        weights = check_array(block.weights, dtype=np.float64, ensure_2d=False, ensure_min_samples=0)
-    if not len(X) == len(y) == len(weights):
-        lengths = [len(X), len(y), len(weights)]
-        raise ValueError(f"Found input variables with inconsistent numbers of samples in a chunk: {lengths}")
-    if (weights < 0.0).any():
-        raise ValueError("Negative values in data passed to `sample_weight`")
+    y, weights = read_labels(block, len(X))
     classes, labels = np.unique(y, return_inverse=True)
     digest = hashlib.blake2b(repr((X.shape, classes.tolist())).encode())
     for array in (X, np.ascontiguousarray(weights), labels):
         digest.update(array.data)
     return X, y, weights, digest.hexdigest()
+
+
+def read_labels(block: Block, n_rows: int) -> tuple[NDArray[Any], FloatArray]:
+    """The labels and weights of a chunk, checked."""
+    y = column_or_1d(check_array(block.y, dtype=None, ensure_2d=False, ensure_min_samples=0, input_name="y"))
+    weights = np.ones(n_rows)
+    if block.weights is not None:
+        weights = check_array(block.weights, dtype=np.float64, ensure_2d=False, ensure_min_samples=0)
+    if not n_rows == len(y) == len(weights):
+        lengths = [n_rows, len(y), len(weights)]
+        raise ValueError(f"Found input variables with inconsistent numbers of samples in a chunk: {lengths}")
+    if (weights < 0.0).any():
+        raise ValueError("Negative values in data passed to `sample_weight`")
+    return y, weights
 
 
 def _survey(block: Block, allow_nan: bool, seed: int, first_row: int, n_rows: int) -> Survey:
@@ -117,7 +123,7 @@ def _add(*histograms: IntArray) -> IntArray:
     return total
 
 
-def _itself(thing: Any) -> Any:
+def itself(thing: Any) -> Any:
     return thing
 
 
@@ -138,7 +144,7 @@ class DaskSample:
 
     def advance(self, function: Callable[..., Players], *args: Any) -> None:
         # One task holds the hypothesis, and every chunk's task depends on it.
-        sent = [self._client.submit(_itself, arg, pure=False) for arg in args]
+        sent = [self._client.submit(itself, arg, pure=False) for arg in args]
         self._players = [
             self._client.submit(_advance, function, rows, players, *sent, pure=False)
             for rows, players in zip(self._rows, self._players, strict=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -58,8 +59,24 @@ class GrownTree(NamedTuple):
         return out
 
 
+class KeptTree(NamedTuple):
+    """What is left of a tree when it only predicts."""
+
+    feature: IntArray
+    threshold: IntArray
+    kind: IntArray
+    left: IntArray
+    sets: SetArray
+    values: NDArray[np.float32]  # (leaves, classes): what a leaf adds to a row's score
+
+    @classmethod
+    def of(cls, tree: GrownTree, nodes: FloatArray) -> KeptTree:
+        """Of a tree and the values of all its nodes."""
+        return cls(*tree[:5], nodes[tree.feature < 0].astype(np.float32))
+
+
 class Forest(NamedTuple):
-    """Trees one after the other, whose leaves hold what they add to a row's score."""
+    """Trees one after the other, stage by stage, whose leaves hold what they add to a row's score."""
 
     roots: IntArray
     feature: NDArray[np.int32]
@@ -68,38 +85,48 @@ class Forest(NamedTuple):
     left: NDArray[np.int32]  # the left child, or the place of a leaf's value
     sets: SetArray
     values: NDArray[np.float32]  # (leaves, classes)
+    ends: IntArray  # (stages,): how many trees there are after each stage
 
     @classmethod
-    def of(cls, trees: Sequence[tuple[GrownTree, FloatArray]]) -> Forest:
-        """Of trees and the values of their nodes, of which those of the leaves are kept."""
+    def of(cls, stages: Sequence[Sequence[KeptTree]]) -> Forest:
+        """Of the trees of every stage."""
         n_nodes = n_sets = n_leaves = 0
         parts = []
-        for tree, values in trees:
+        for tree in itertools.chain.from_iterable(stages):
             is_leaf = tree.feature < 0
             left = np.where(is_leaf, n_leaves + np.cumsum(is_leaf) - 1, tree.left + n_nodes)
             threshold = tree.threshold + np.where(tree.kind == SET, n_sets, 0)
-            parts.append((np.array([n_nodes]), tree.feature, threshold, tree.kind, left, tree.sets, values[is_leaf]))
+            parts.append((np.array([n_nodes]), tree.feature, threshold, tree.kind, left, tree.sets, tree.values))
             n_nodes += len(tree.feature)
             n_sets += len(tree.sets)
             n_leaves += int(is_leaf.sum())
         roots, *nodes, sets, values = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return cls._make([roots, *(column.astype(np.int32) for column in nodes), sets, values.astype(np.float32)])
+        ends = np.cumsum([len(stage) for stage in stages])
+        return cls._make([roots, *(column.astype(np.int32) for column in nodes), sets, values, ends])
 
     def predict(self, table: Table, n_jobs: int = 1) -> FloatArray:
         """The sum of the values of every row's leaves; trees are added in order, whatever the number of threads."""
-        n_rows = table.codes.shape[1]
-        out = np.zeros((n_rows, self.values.shape[1]))
+        out = np.zeros((table.codes.shape[1], self.values.shape[1]))
+        self._add(table, self.roots, n_jobs, out)
+        return out
 
+    def staged_predict(self, table: Table, n_jobs: int = 1) -> Iterator[FloatArray]:
+        """The sums after each stage, in an array that is written over."""
+        out = np.zeros((table.codes.shape[1], self.values.shape[1]))
+        for first, last in itertools.pairwise([0, *self.ends.tolist()]):
+            self._add(table, self.roots[first:last], n_jobs, out)
+            yield out
+
+    def _add(self, table: Table, roots: IntArray, n_jobs: int, out: FloatArray) -> None:
         def predict_some(first: int) -> None:
             some = slice(first, first + ROWS_AT_A_TIME)
             codes = np.ascontiguousarray(table.codes[:, some])
-            leaves.predict_rows(codes, self.roots, table.missing, *self[1:6], self.values, out[some])
+            leaves.predict_rows(codes, roots, table.missing, *self[1:6], self.values, out[some])
 
-        firsts = range(0, n_rows, ROWS_AT_A_TIME)
+        firsts = range(0, len(out), ROWS_AT_A_TIME)
         if n_jobs == 1 or len(firsts) < 2:
             for first in firsts:
                 predict_some(first)
         else:
             with ThreadPoolExecutor(n_jobs) as executor:
                 list(executor.map(predict_some, firsts))
-        return out

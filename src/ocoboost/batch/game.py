@@ -38,9 +38,9 @@ class PlayerA(Protocol[Answer_contra]):
         """Reveal every row's loss f_i(., strategy), and let its optimizer make its next play."""
 
 
-def play(rows: Side, oracle: Callable[[Side, int], Strategy], n_stages: int) -> Iterator[Strategy]:
-    """Algorithm 3: yields B's strategies, whose mean is the averaged strategy."""
-    for stage in range(n_stages):  # Alg. 2.1, Alg. 3.1, Alg. 5.1: for t = 1, ..., T
+def play(rows: Side, oracle: Callable[[Side, int], Strategy], n_stages: int, n_played: int = 0) -> Iterator[Strategy]:
+    """Algorithm 3: yields B's strategies, whose mean is the averaged strategy; the first ones may be played already."""
+    for stage in range(n_played, n_stages):  # Alg. 2.1, Alg. 3.1, Alg. 5.1: for t = 1, ..., T
         strategy = oracle(rows, stage)  # Alg. 3.2, Alg. 3.3: A plays P_t, and B answers with q_t = W(P_t)
         rows.move(strategy, stage)
         yield strategy

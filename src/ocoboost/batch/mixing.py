@@ -58,17 +58,18 @@ def sharpened(mixture: FloatArray, power: float) -> FloatArray:
     return out
 
 
-def best_power(parts: Sequence[tuple[FloatArray, IntArray, IntArray]]) -> float:
-    """The power with the least log loss on held-out rows: their mixtures, labels and weights in units.
+def log_losses(mixture: FloatArray, labels: IntArray, units: IntArray) -> list[int]:
+    """The log loss of held-out rows at every power; units are the rows' weights.
 
-    Losses are rounded to whole numbers before they are added; of equal powers the first wins.
+    Losses are rounded to whole numbers before they are added, so the order of the rows does not matter.
     """
-    losses = []
+    out = []
     for power in POWERS:
-        loss = 0
-        for mixture, labels, units in parts:
-            chances = sharpened(mixture, power)[np.arange(len(labels)), labels]
-            quanta = np.round(-np.log(chances) * _LOG_UNIT).astype(np.int64)
-            loss += int(quanta @ units)
-        losses.append(loss)
-    return POWERS[int(np.argmin(losses))]
+        chances = sharpened(mixture, power)[np.arange(len(labels)), labels]
+        out.append(int(np.round(-np.log(chances) * _LOG_UNIT).astype(np.int64) @ units))
+    return out
+
+
+def best_power(losses: Sequence[int]) -> float:
+    """The power with the least loss; of equal ones the first."""
+    return POWERS[losses.index(min(losses))]

@@ -9,19 +9,23 @@ Every member is five *chains*. A row belongs to one of five folds, by a draw tha
 never sees the rows of its own fold; they judge it. So all rows are taught to four chains and judge the fifth, no
 chain is played twice, and all of them vote. A tree serves several members at once, whose leaves lean on their parents
 with different strengths.
+
+A stage is keyed by its chain and its number, and no step size depends on how many stages there will be. So a chain that
+is played on is the chain that would have been played at once.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch import forest_leaves as leaves
 from ocoboost.batch import game
+from ocoboost.batch.crew import Crew
 from ocoboost.batch.forest import GrownTree
 from ocoboost.batch.forest_splits import Lesson, Table
 from ocoboost.batch.rows import UNITS, step_rows
@@ -33,6 +37,7 @@ N_FOLDS = 5
 LEAST_ROWS = 50  # with fewer, nothing is held out
 MOST_ROWS = 2**16  # that a tree is grown from
 MOST_TRIED = 32  # columns at a node
+FIRST_HORIZON = 20  # stages of a chain for which its first step size is right; then twice as many, and so on
 STRENGTHS = (0.0, 1.0, 4.0, 16.0, 64.0)  # in rows
 VOTING_STRENGTH = 1.0  # of the votes that players see
 
@@ -70,6 +75,19 @@ class Training(NamedTuple):
     n_classes: int
     n_stages: int
     seed: int
+    patience: int | None = None  # stages without a better held-out score after which a chain stops
+    tolerance: float = 0.0  # what counts as better, in accuracy
+    is_kept: bool = False  # whether chains can be played on
+
+
+class Pause(NamedTuple):
+    """What it takes to play on."""
+
+    plays: FloatArray
+    memory: FloatArray
+    sums: FloatArray  # (strengths, judges, classes): the distributions of all trees so far
+    best: int  # the best score so far
+    best_stage: int  # the number of stages that had it
 
 
 class Chain(NamedTuple):
@@ -78,18 +96,28 @@ class Chain(NamedTuple):
     trees: list[GrownTree]
     judging: IntArray  # the rows that it never saw
     hits: IntArray  # by strength: the weight in units of those of them that it got right
+    pause: Pause | None = None
+
+
+class Place(NamedTuple):
+    """Which chain it is."""
+
+    kind: Kind
+    fold: int
+    number: int
 
 
 class ChainSide:
     """Player A of a chain's game: the weights of its rows, and the random tree that answers them."""
 
-    def __init__(self, kind: Kind, training: Training, fold: int, number: int) -> None:
+    def __init__(self, kind: Kind, training: Training, fold: int, number: int, pause: Pause | None = None) -> None:
         self.kind = kind
         self.training = training
         self.number = number
         self.is_taught = training.folds != fold
-        self.playing = _playing(kind, training)
-        self.plays, self.memory = begin_games(self.playing, training.labels)
+        self.plays, self.memory = begin_games(playing_at(kind, training.n_classes, 0), training.labels)
+        if pause is not None:
+            self.plays, self.memory = pause.plays.copy(), pause.memory.copy()
         self._in_bag = self.is_taught
 
     def fit_next(self, stage: int) -> GrownTree:
@@ -122,37 +150,64 @@ class ChainSide:
         votes = np.empty(len(rows), dtype=np.int64)
         leaves.vote_rows(nodes, tree.find_leaves(training.table, rows), votes)
         plays, memory = self.plays[rows], self.memory[rows]
-        step_rows(self.playing, votes, training.labels[rows], stage, plays, memory)
+        playing = playing_at(self.kind, training.n_classes, stage)
+        step_rows(playing, votes, training.labels[rows], stage, plays, memory)
         self.plays[rows], self.memory[rows] = plays, memory
 
     def _place(self, stage: int) -> int:
-        return self.number * self.training.n_stages + stage
+        return stage * N_FOLDS * len(KINDS) + self.number
 
 
-def _playing(kind: Kind, training: Training) -> Playing:
-    """A row's player moves in the stages that did not see it, which sets its step."""
-    n_moves = max(1, round(training.n_stages * (1.0 - kind.bag)))
+def playing_at(kind: Kind, n_classes: int, stage: int) -> Playing:
+    """How rows play at a stage: with the step for a game of 20, 40, 80, ... stages, the first that has not ended.
+
+    A row's player moves only in the stages that did not see it, which are what counts.
+    """
+    horizon = FIRST_HORIZON
+    while horizon <= stage:
+        horizon *= 2
+    n_moves = max(1, round(horizon * (1.0 - kind.bag)))
     return Regime(REALIZABLE).playing(
-        PLAYERS["gradient"], gamma=kind.gamma, n_classes=training.n_classes, n_learners=n_moves, start="label"
+        PLAYERS["gradient"], gamma=kind.gamma, n_classes=n_classes, n_learners=n_moves, start="label"
     )
 
 
-def play_chain(kind: Kind, training: Training, fold: int, number: int) -> Chain:
-    """Play one game, and have it judged by the rows of its fold."""
-    side = ChainSide(kind, training, fold, number)
+def play_chain(training: Training, place: Place, before: Chain | None = None) -> Chain:
+    """Play one game, or play it on, and have it judged by the rows of its fold."""
+    pause = None if before is None else before.pause
+    side = ChainSide(*place[:1], training, *place[1:], pause=pause)
     judging = np.nonzero(~side.is_taught)[0]
-    sums = np.zeros((len(STRENGTHS), len(judging), training.n_classes))
-    trees = []
-    for tree in game.play(side, ChainSide.fit_next, training.n_stages):
-        trees.append(tree)
-        if len(judging):
-            counts = tree.counts(training.labels, training.n_classes)
-            ends = tree.find_leaves(training.table, judging)
-            for place, strength in enumerate(STRENGTHS):
-                leaves.add_rows(tree.leaning(counts, strength), ends, 1.0, sums[place])
-    is_right = sums.argmax(axis=2) == training.labels[judging]
     units = weight_units(training.weights[judging])
-    return Chain(trees, judging, is_right.astype(np.int64) @ units)
+    labels = training.labels[judging]
+    if before is None or pause is None:
+        trees: list[GrownTree] = []
+        sums = np.zeros((len(STRENGTHS), len(judging), training.n_classes))
+        best, best_stage = -1, 0
+    else:
+        trees, sums, best, best_stage = list(before.trees), pause.sums.copy(), pause.best, pause.best_stage
+    patience = training.patience if len(judging) else None
+    if patience is None or len(trees) - best_stage < patience:
+        for tree in game.play(side, ChainSide.fit_next, training.n_stages, len(trees)):
+            trees.append(tree)
+            if len(judging):
+                counts = tree.counts(training.labels, training.n_classes)
+                ends = tree.find_leaves(training.table, judging)
+                for number, strength in enumerate(STRENGTHS):
+                    leaves.add_rows(tree.leaning(counts, strength), ends, 1.0, sums[number])
+            if patience is not None:
+                score = int(hits_of(sums, labels, units).max())
+                if score > best + training.tolerance * int(units.sum()):
+                    best, best_stage = score, len(trees)
+                elif len(trees) - best_stage >= patience:
+                    break
+    pause = Pause(side.plays, side.memory, sums, best, best_stage) if training.is_kept else None
+    return Chain(trees, judging, hits_of(sums, labels, units), pause)
+
+
+def hits_of(sums: FloatArray, labels: IntArray, units: IntArray) -> IntArray:
+    """By strength: the weight in units of the rows whose label comes first, ties to the first label."""
+    hits: IntArray = (sums.argmax(axis=2) == labels).astype(np.int64) @ units
+    return hits
 
 
 def weight_units(weights: FloatArray) -> IntArray:
@@ -160,23 +215,41 @@ def weight_units(weights: FloatArray) -> IntArray:
     return np.round(weights * (UNITS >> 10)).astype(np.int64)
 
 
-def play_all(training: Training, n_jobs: int, progress: Callable[[], None]) -> list[list[Chain]]:
-    """The chains of every kind."""
-    folds = range(N_FOLDS) if (training.folds >= 0).any() else (0,) * N_FOLDS
-    jobs = [(kind, fold, N_FOLDS * i + j) for i, kind in enumerate(KINDS) for j, fold in enumerate(folds)]
+def chain_places(n_rows: int) -> list[Place]:
+    """All chains, kind after kind; with too few rows to hold any out, chains differ only in their draws."""
+    folds = range(N_FOLDS) if n_rows >= LEAST_ROWS else (0,) * N_FOLDS
+    return [Place(kind, fold, N_FOLDS * i + j) for i, kind in enumerate(KINDS) for j, fold in enumerate(folds)]
 
-    def play(job: tuple[Kind, int, int]) -> Chain:
-        kind, fold, number = job
-        chain = play_chain(kind, training, fold, number)
-        progress()
-        return chain
 
-    if n_jobs == 1:
-        chains = list(map(play, jobs))
-    else:
-        with ThreadPoolExecutor(n_jobs) as executor:
-            chains = list(executor.map(play, jobs))
-    return [chains[first : first + N_FOLDS] for first in range(0, len(chains), N_FOLDS)]
+def play_all(crew: Crew, training: Any, n_rows: int, before: list[Chain], tick: Callable[[], None]) -> list[Any]:
+    """All chains, in the hands of the crew, as ``training`` is; ``before`` are those to play on, and may be empty."""
+    places = chain_places(n_rows)
+    begun = crew.send(before) if before else [None] * len(places)
+    return crew.map(play_chain, [training] * len(places), places, begun, tick=tick)
+
+
+def sample_digest(training: Training) -> str:
+    """By which the same sample is known again."""
+    digest = hashlib.blake2b(repr((training.table.codes.shape, training.n_classes, training.seed)).encode())
+    for array in (training.table.codes, training.table.edges, training.labels, training.weights):
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+def make_training(
+    table: Table,
+    labels: IntArray,
+    weights: FloatArray,
+    n_classes: int,
+    seed: int,
+    n_stages: int,
+    patience: int | None = None,
+    tolerance: float = 0.0,
+    is_kept: bool = False,
+) -> Training:
+    """Give every row its fold."""
+    folds = fold_of_rows(seed, len(labels))
+    return Training(table, labels, weights, folds, n_classes, n_stages, seed, patience, tolerance, is_kept)
 
 
 def fold_of_rows(seed: int, n_rows: int) -> IntArray:
