@@ -6,7 +6,8 @@
 Three services, each in a process of its own, take turns of some seconds; the others are idle meanwhile. Eight or 64
 connections predict rows and send their labels some rows later. A turn ends when everything that was sent is learned,
 and its throughput is rows over seconds until then. All have learned ``WARM`` rows before. Ratios are of the turns of
-one round.
+one round. Processor time is also told by thread: the event loop, which speaks HTTP, the one that commits, and the one
+that owns the model and reads the log for it.
 
 - ours: ``OnlineBoostClassifier()`` behind ``ocoboost serve``. Every row is also predicted just before it is learned,
   for the scores.
@@ -167,6 +168,12 @@ def serve_chantilly(path: Path, port: int) -> None:
 # -- load --------------------------------------------------------------------------------------------------------------
 
 
+def _seconds(stat: Path) -> float:
+    """The processor time of a process or thread."""
+    fields = stat.read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Load:
     """Clients of one service."""
 
@@ -181,8 +188,13 @@ class Load:
 
     def processor_seconds(self) -> float:
         """What the service has used so far."""
-        fields = Path(f"/proc/{self.child}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return _seconds(Path(f"/proc/{self.child}/stat"))
+
+    def thread_seconds(self) -> dict[str, float]:
+        """The same by thread: these begin in this order, and those of the models' kernels come last."""
+        tasks = sorted(int(path.name) for path in Path(f"/proc/{self.child}/task").iterdir())
+        used = [_seconds(Path(f"/proc/{self.child}/task/{task}/stat")) for task in tasks]
+        return {"event loop": used[0], "commits": sum(used[1:2]), "models": sum(used[2:])}
 
     async def turn(self, seconds: float, most: float = float("inf")) -> tuple[float, float]:
         """Send for so long, or so many rows, until all of it is learned; rows a second, and a processor's second."""
@@ -207,6 +219,11 @@ class Load:
         connection.close()
         n_rows = self.n_sent - first
         return round(n_rows / took, 2), round(n_rows / (self.processor_seconds() - used), 2)
+
+    def split(self, n_sent: int, before: dict[str, float]) -> dict[str, float]:
+        """Milliseconds of a processor for a row since then, by thread."""
+        n_rows = self.n_sent - n_sent
+        return {name: round(1e3 * (used - before[name]) / n_rows, 3) for name, used in self.thread_seconds().items()}
 
     async def predict(self, connection: serving.Connection) -> None:
         batch = [next(self.rows) for _ in range(self.n_rows)]
@@ -264,10 +281,12 @@ def run(job: Job) -> Result:
                 asyncio.run(load.turn(300.0, most=WARM))
                 load.n_rows = job["rows"]
                 load.seconds, load.blocks = [], []
+            before = {name: (load.n_sent, load.thread_seconds()) for name, load in loads.items()}
             turns: dict[str, list[tuple[float, float]]] = {name: [] for name in works}
             for _ in range(ROUNDS):
                 for name, load in loads.items():
                     turns[name].append(asyncio.run(load.turn(SECONDS)))
+            split = {name: load.split(*before[name]) for name, load in loads.items()}
         finally:
             for child in children.values():
                 serving.end(child, serving.signal.SIGTERM)
@@ -278,7 +297,7 @@ def run(job: Job) -> Result:
     longest = {name: round(1e3 * max(load.blocks, default=0.0), 1) for name, load in loads.items()}
     by_clock, by_processor = ({name: [turn[n] for turn in found] for name, found in turns.items()} for n in (0, 1))
     speeds = {"rows_per_second": by_clock, "rows_per_processor_second": by_processor}
-    return {**speeds, "milliseconds": latencies, "longest_block": longest}
+    return {**speeds, "milliseconds": latencies, "longest_block": longest, "split": split}
 
 
 def spread(one: list[float], other: list[float]) -> str:
@@ -304,10 +323,18 @@ def report(options: argparse.Namespace) -> None:
                     "" if name == OURS else spread(processor[OURS], processor[name]),
                     f"{median:,.0f} / {high:,.0f}",
                     f"{record['longest_block'][name]:,.0f}" if name != CHANTILLY else "",
+                    " + ".join(f"{ms:.2f}" for ms in record["split"][name].values()) if name != CHANTILLY else "",
                 )
             )
     times = ("rows/s", "ours / this", "rows per processor second", "ours / this")
-    columns = ("rows", "service", *times, "prediction, ms (median / 99th)", "longest block, ms")
+    columns = (
+        "rows",
+        "service",
+        *times,
+        "prediction, ms (median / 99th)",
+        "longest block, ms",
+        "processor ms a row: HTTP + commits + model",
+    )
     text = studies.table(columns, lines, text=(0, 1))
     print(text)
     studies.put(studies.DOCS / "serving.md", text, "load")

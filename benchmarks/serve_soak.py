@@ -1,6 +1,7 @@
 """Mixed traffic for a long time: is memory flat, and do the counters add up?
 
     python benchmarks/serve_soak.py run --minutes 60
+    python benchmarks/serve_soak.py run --minutes 8 --rate 100
     python benchmarks/serve_soak.py report
 
 Four connections predict rows one at a time and in batches, so many a second. Of the labels, most come late, some never,
@@ -33,7 +34,7 @@ from ocoboost.cli.warmup import use
 from ocoboost.serve.limits import Limits
 
 CONNECTIONS = 4
-RATE = 40.0  # predictions a second, of all connections
+RATE = 40  # predictions a second, of all connections, unless --rate says otherwise
 SAMPLE_EVERY = 5.0  # seconds
 PARTS = 6  # of a run, for each of which the memory is told
 SAMPLES = studies.DOCS.parent / ".cache" / "serve_soak.jsonl"
@@ -49,7 +50,8 @@ NONSENSE: list[Any] = [[], {}, {"features": 1}, {"id": 5, "label": "x"}, {"featu
 class Traffic:
     """What the clients send, and what should come of it."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, rate: float) -> None:
+        self.rate = rate
         self.rng, self.rows, self.number = random.Random(seed), serving.rows(seed), itertools.count()
         self.waiting: deque[tuple[str, str]] = deque()
         self.done: deque[tuple[str, str]] = deque(maxlen=200)
@@ -59,7 +61,7 @@ class Traffic:
 
     async def work(self, until: float, connection: serving.Connection, number: int) -> None:
         while time.monotonic() < until:
-            await asyncio.sleep(self.began + self.sent["predictions"] / RATE - time.monotonic())
+            await asyncio.sleep(self.began + self.sent["predictions"] / self.rate - time.monotonic())
             await self.predict(connection)
             while len(self.waiting) > 100:
                 await self.label(connection)
@@ -130,7 +132,8 @@ def run(job: Job) -> Result:
         port = serving.free_port()
         child = serving.fork(partial(serving.serve, folder, port, save_every=30.0, limits=LIMITS), path / "errors")
         serving.wait_until_up(port)
-        traffic, samples, until = Traffic(1), [], time.monotonic() + 60.0 * job["minutes"]
+        traffic, samples = Traffic(1, job.get("rate", RATE)), []
+        until = time.monotonic() + 60.0 * job["minutes"]
 
         async def use_it() -> int:
             watching = asyncio.create_task(watch())
@@ -229,9 +232,11 @@ def main() -> None:
     made = studies.parser(__doc__)
     made.add_argument("what", choices=("run", "report"))
     made.add_argument("--minutes", type=int, default=60)
+    made.add_argument("--rate", type=int, default=RATE, help="predictions a second")
     options = made.parse_args()
     if options.what == "run":
-        studies.run_missing("serve_soak", [{"minutes": options.minutes}], run, options)
+        job = {"minutes": options.minutes, **({} if options.rate == RATE else {"rate": options.rate})}
+        studies.run_missing("serve_soak", [job], run, options)
     report(options)
 
 

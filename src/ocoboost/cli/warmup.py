@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -23,7 +25,13 @@ def warmup(
 
 
 def use(model: Any) -> None:
-    """Take a few rows through everything that a model compiles: in a block and singly, with text and missing values."""
+    """Take a few rows through everything that a model compiles: in a block and singly, with text and missing values.
+
+    With labels that come late, too, and through a file: a service would otherwise compile in the midst of its work.
+    """
+    from ocoboost.online.issuing import Issuing
+    from ocoboost.saving.model import read_model, write_model
+
     rows = [
         {"size": float(number % 7), "shape": "ab"[number % 2], "age": None if number % 5 else 1.0}
         for number in range(70)
@@ -31,6 +39,13 @@ def use(model: Any) -> None:
     labels = ["xyz"[number % 3] for number in range(len(rows))]
     model.predict_learn_many(rows, labels)
     model.predict_many(rows[:2])
+    if isinstance(model, Issuing):
+        _, issued = model.answer_issued(rows)
+        model.learn_issued(rows, labels, issued)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.oco"
+        write_model(model, path)
+        read_model(path)
     plain = [{"size": row["size"]} for row in rows]
     model.reset()
     for row, label in zip(plain, labels, strict=True):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 from collections.abc import Callable
+from importlib.util import find_spec
 
 import uvicorn
 
@@ -23,6 +25,15 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def parser() -> type[asyncio.Protocol] | str:
+    """What reads HTTP: ``httptools`` where there is a wheel of it, and else what uvicorn has."""
+    if find_spec("httptools") is None:
+        return "h11"
+    from ocoboost.serve.parsing import BoundedProtocol
+
+    return BoundedProtocol
+
+
 def make_server(service: Service, tokens: Tokens, host: str, port: int) -> uvicorn.Server:
     """A server for a service, which it starts and stops.
 
@@ -33,6 +44,7 @@ def make_server(service: Service, tokens: Tokens, host: str, port: int) -> uvico
         make_app(service, tokens, LOOPBACK if is_loopback(host) else None),
         host=host,
         port=port,
+        http=parser(),
         log_config=None,
         access_log=False,
         server_header=False,

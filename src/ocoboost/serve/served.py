@@ -34,7 +34,7 @@ from ocoboost.stream.state import Answered
 
 RECENT = 1000  # rows of which the recent accuracy is
 N_BEFORE_ARRAYS = Answered._fields.index("distributions")  # fields that are no arrays, of which there may be more
-FEW = 16  # rows that are answered one by one
+FEW = 32  # rows that are answered one by one
 FEW_OF_A_LABEL = 10  # rows; before that a label is rare rather than wrong
 MOST_LABELS = 30  # in a confusion matrix that is shown
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ocoboost.arrays import IntArray
-from ocoboost.compiling import kernel
 from ocoboost.learners.mondrian.layout import LEAF, NODE, Trees
 from ocoboost.learners.sizes import rounded_up
 
@@ -35,8 +34,7 @@ def fixed_bytes(n_columns: int) -> int:
 def prune(old: Trees, learner: int, most: int, new: Trees) -> None:
     """Copy a tree into larger or smaller arrays, without the nodes that are deepest if it has more than ``most``."""
     nodes = old.nodes[learner]
-    kept: IntArray = np.empty(len(nodes), dtype=np.int64)
-    kept = kept[: list_shallowest(old.nodes, learner, most, kept)]
+    kept = list_shallowest(nodes, most)
     number = np.full(len(nodes), LEAF, dtype=np.int64)
     number[kept] = np.arange(len(kept))
     left = nodes[kept].copy()
@@ -59,16 +57,17 @@ def prune(old: Trees, learner: int, most: int, new: Trees) -> None:
     new.scale[learner, :n_columns] = old.scale[learner]
 
 
-@kernel
-def list_shallowest(nodes: Any, tree: int, most: int, out: IntArray) -> int:
-    """The root, then pairs of siblings level by level, as many as fit; returns how many."""
-    out[0] = 0
-    n_kept, n_visited = 1, 0
-    while n_visited < n_kept:
-        node = out[n_visited]
-        n_visited += 1
-        if nodes[tree, node].feature != LEAF and n_kept + 2 <= most:
-            out[n_kept] = nodes[tree, node].left
-            out[n_kept + 1] = nodes[tree, node].right
-            n_kept += 2
-    return n_kept
+def list_shallowest(nodes: Any, most: int) -> IntArray:
+    """The root, then pairs of siblings level by level, as many as fit.
+
+    No kernel: it is rarely needed, and then a service should not have to wait for it to be compiled.
+    """
+    kept: list[IntArray] = [np.zeros(1, dtype=np.int64)]
+    n_pairs = (most - 1) // 2  # that still fit
+    while n_pairs > 0:
+        branches = kept[-1][nodes["feature"][kept[-1]] != LEAF][:n_pairs]
+        if not len(branches):
+            break
+        kept.append(np.column_stack((nodes["left"][branches], nodes["right"][branches])).astype(np.int64).ravel())
+        n_pairs -= len(branches)
+    return np.concatenate(kept)
