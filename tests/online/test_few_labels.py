@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import pickle
 
 import numpy as np
@@ -40,7 +39,7 @@ def test_the_rate_is_never_exceeded_and_rows_count_alike_on_average(label_rate, 
         question = asking.ask(Answers(shares, shares), seed=1)
         allowed = label_rate * number
         if n_rows is not None and number < n_rows:
-            allowed = min(number, label_rate * math.sqrt(number * n_rows))
+            allowed = min(number, label_rate * (0.9 * n_rows + 0.1 * number))
         assert asking.spent <= allowed + 1e-9
         assert question.probability * question.weight == pytest.approx(allowed - before)  # whatever the margin
         assert question.probability >= blind_share * (allowed - before) - 1e-12
@@ -77,7 +76,14 @@ def test_without_correction_all_labels_are_learned_alike():
 
 def test_with_the_number_of_rows_known_labels_are_asked_for_early():
     asking = Asking(None, 0.1, 0.5, 10_000, True)
-    assert [asking.allowance(n) for n in (50, 100, 400, 10_000, 20_000)] == [50, 100, 200, 1000, 2000]
+    allowed = [asking.allowance(n) for n in (50, 700, 1000, 5000, 10_000, 20_000)]
+    assert allowed == pytest.approx([50, 700, 910, 950, 1000, 2000])
+
+
+def test_a_question_is_true_if_the_label_is_wanted():
+    """An ``if question:`` that is always true would ask for every label."""
+    assert Question(True, 0.1, 1.0)
+    assert not Question(False, 0.1, 1.0)
 
 
 def test_what_is_learned_and_after_a_restart(tmp_path):
