@@ -25,7 +25,7 @@ from river import active, tree
 from ocoboost import OnlineBoostClassifier, OnlineFewLabelsClassifier
 from ocoboost.bench import measures
 from ocoboost.bench.jobs import Job, Result
-from ocoboost.online.few_labels import EARLY
+from ocoboost.online.few_labels import Asking
 
 N_ROWS = 10_000
 N_LONG = 50_000
@@ -87,10 +87,11 @@ def work(job: Job) -> Result:
 def _sampled(classifier: Any, X: list[Any], y: list[Any], rate: float, seed: int) -> tuple[list[Any], int]:
     """River's sampler, held to the same allowance; a tree that has seen one label doubts nothing, so it gets 20."""
     model, said, n_asked = active.EntropySampler(classifier, seed=seed), [], 0
+    allowance = Asking(classifier, rate, 1.0, N_ROWS, False).allowance
     for number, (x, label) in enumerate(zip(X, y, strict=True), 1):
         prediction, is_wanted = (None, True) if number == 1 else model.predict_one(x)
         said.append(prediction)
-        if (is_wanted or number <= N_FIRST) and n_asked < min(number, rate * (EARLY * N_ROWS + (1.0 - EARLY) * number)):
+        if (is_wanted or number <= N_FIRST) and n_asked < allowance(number):
             model.learn_one(x, label)
             n_asked += 1
     return said, n_asked

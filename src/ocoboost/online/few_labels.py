@@ -30,7 +30,8 @@ from ocoboost.stream.state import Engine, State
 
 N_LATEST = 200  # rows over which the doubt is averaged
 N_SPENDING = 50  # rows over which savings are spent
-EARLY = 0.9  # of the labels may be asked for at once, if the number of rows is known
+EARLY = 0.9  # of the labels are asked for first, if the number of rows is known
+SOONEST = 0.5  # the share of rows that is asked for then
 
 
 class Question(NamedTuple):
@@ -64,12 +65,14 @@ class Asking(EngineAround):
     def allowance(self, n_considered: int) -> float:
         """How many labels may be asked for among the first rows: their share of all, sooner if their number is known.
 
-        On a stream that never changes all of them should be asked for at once, since an early label serves all later
-        rows; on one that changes, evenly.
+        On a stream that never changes an early label serves all later rows. Asking for every row at first would be
+        soonest, but leave no choice between them.
         """
+        evenly = self.label_rate * n_considered
         if self.n_rows is None or n_considered >= self.n_rows:
-            return self.label_rate * n_considered
-        return min(float(n_considered), self.label_rate * (EARLY * self.n_rows + (1.0 - EARLY) * n_considered))
+            return evenly
+        soon = self.label_rate * EARLY * self.n_rows + (1.0 - EARLY) * evenly
+        return max(evenly, min(SOONEST * n_considered, soon))
 
     def probability(self, doubt: float) -> tuple[float, float]:
         """With which the next row's label is wanted, and its share of the allowance; ``doubt`` lies in [0, 1]."""
@@ -124,8 +127,8 @@ class OnlineFewLabelsClassifier(BoosterAround):
     label_rate
         The share of rows whose label may be asked for, in (0, 1]: the probabilities never sum to more.
     n_rows
-        The number of rows to come, if it is known: then nine tenths of the labels may be asked for at once, where
-        they help most on a stream that does not change, and the others evenly.
+        The number of rows to come, if it is known: then nine tenths of the labels are asked for first, for every
+        second row, where they help most on a stream that does not change, and the others evenly.
     blind_share
         The part of it that is spent on all rows alike, in (0, 1]; 1 asks at random.
     corrected
