@@ -1,6 +1,7 @@
 """Asking for few labels: in doubt, at random, by margin, by River's entropy sampling, and all of them.
 
     python benchmarks/few_labels.py run --long
+    python benchmarks/few_labels.py run --ways all doubt --rates 0.1 1 --streams checkers    # a part of it
     python benchmarks/few_labels.py report
 
 10,000 rows of streams that do not change (``larger_streams.py``), the mixture with a budget of 50; of the two that
@@ -14,7 +15,6 @@ whole stream between the marks in ``docs/bandit.md``.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,6 +25,7 @@ from river import active, tree
 from ocoboost import OnlineBoostClassifier, OnlineFewLabelsClassifier
 from ocoboost.bench import measures
 from ocoboost.bench.jobs import Job, Result
+from ocoboost.online.few_labels import Asking
 
 N_ROWS = 10_000
 N_LONG = 50_000
@@ -86,10 +87,11 @@ def work(job: Job) -> Result:
 def _sampled(classifier: Any, X: list[Any], y: list[Any], rate: float, seed: int) -> tuple[list[Any], int]:
     """River's sampler, held to the same allowance; a tree that has seen one label doubts nothing, so it gets 20."""
     model, said, n_asked = active.EntropySampler(classifier, seed=seed), [], 0
+    allowance = Asking(classifier, rate, 1.0, N_ROWS, False).allowance
     for number, (x, label) in enumerate(zip(X, y, strict=True), 1):
         prediction, is_wanted = (None, True) if number == 1 else model.predict_one(x)
         said.append(prediction)
-        if (is_wanted or number <= N_FIRST) and n_asked < min(number, rate * math.sqrt(number * N_ROWS)):
+        if (is_wanted or number <= N_FIRST) and n_asked < allowance(number):
             model.learn_one(x, label)
             n_asked += 1
     return said, n_asked
@@ -129,9 +131,18 @@ def main() -> None:
     parser.add_argument("command", choices=["run", "report"])
     parser.add_argument("--shuffles", type=int, default=1, help="seeds")
     parser.add_argument("--long", action="store_true", help="also the longer streams")
+    parser.add_argument("--ways", nargs="*", choices=[*WAYS, *SAMPLERS, "all"], help="only these")
+    parser.add_argument("--rates", nargs="*", type=float, choices=[*RATES, 1.0], help="only these")
+    parser.add_argument("--streams", nargs="*", choices=[*DEVELOPMENT, *REPORTED], help="only these")
     options = parser.parse_args()
     if options.command == "run":
-        studies.run_missing("few_labels", jobs(options.shuffles, options.long), work, options)
+        chosen = {"way": options.ways, "rate": options.rates, "stream": options.streams}
+        some = (
+            job
+            for job in jobs(options.shuffles, options.long)
+            if all(values is None or job[name] in values for name, values in chosen.items())
+        )
+        studies.run_missing("few_labels", some, work, options)
     else:
         studies.put(studies.DOCS / "bandit.md", report(studies.finished("few_labels", options)), "few labels")
 

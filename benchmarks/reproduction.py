@@ -177,8 +177,8 @@ def like_with_like(found: dict[str, reproduce.Cells]) -> Table:
 
 
 def _agrees(cell: reproduce.Cell | None, measure: str) -> bool:
-    """One shuffle has no error, and says nothing."""
-    return cell is not None and len(cell.best) > 1 and not cell.differs(measure)
+    """Judged as the cells without a deviation are; one shuffle has no error, and says nothing."""
+    return cell is not None and len(cell.best) > 1 and not cell.differs_between_shuffles(measure)
 
 
 def agreement(found: dict[str, reproduce.Cells]) -> Table:

@@ -5,8 +5,10 @@ The mutants themselves are run by ``benchmarks/mutants.py``.
 
 from __future__ import annotations
 
-import importlib.util
+import argparse
+import importlib
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -98,16 +100,17 @@ def test_no_mark_names_a_statement_that_is_not_there():
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def mutants():
+@pytest.fixture
+def mutants(monkeypatch):
     """The module ``benchmarks/mutants.py``."""
-    spec = importlib.util.spec_from_file_location("mutants", ROOT / "benchmarks" / "mutants.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    yield importlib.import_module("mutants")
+    for name in ("mutants", "studies"):
+        sys.modules.pop(name, None)
 
 
-def test_every_mutant_can_be_made_and_its_test_is_there():
-    for mutant in mutants().MUTANTS:
+def test_every_mutant_can_be_made_and_its_test_is_there(mutants):
+    for mutant in mutants.MUTANTS:
         text = (ROOT / "src" / "ocoboost" / mutant.file).read_text(encoding="utf-8")
         assert text.count(mutant.line) == 1, mutant
         assert mutant.wrong not in (mutant.line, "")
@@ -115,9 +118,17 @@ def test_every_mutant_can_be_made_and_its_test_is_there():
         assert f"def {function}" in (ROOT / file).read_text(encoding="utf-8"), mutant
 
 
-def test_the_page_of_statements_shows_the_mutants():
+def test_the_page_of_statements_shows_the_mutants_and_that_they_were_killed(mutants):
     page = (ROOT / "docs" / "statements.md").read_text(encoding="utf-8")
-    module = mutants()
-    assert module.table(module.MUTANTS) in page
+    runs = mutants.studies.finished("mutants", argparse.Namespace(results=ROOT / "benchmarks" / "results"))
+    assert {run["verdict"] for run in runs} == {"killed"}
+    assert mutants.table(mutants.MUTANTS, runs) in page
     for path in re.findall(r"`((?:tests|benchmarks)/[\w/]+\.py)", page):
         assert (ROOT / path).exists(), path
+
+
+def test_a_mutant_that_was_changed_counts_as_not_run(mutants):
+    mutant, other = mutants.MUTANTS[0], mutants.MUTANTS[0]._replace(wrong="shares / 2.0")
+    table = mutants.table([mutant, other], [{**mutant._asdict(), "verdict": "killed", "seconds": 1.0}])
+    assert table.startswith("1 of 2 were killed.")
+    assert [line.rsplit(" | ", 1)[1] for line in table.splitlines()[-2:]] == ["killed |", "not run |"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import pickle
 
 import numpy as np
@@ -40,7 +39,7 @@ def test_the_rate_is_never_exceeded_and_rows_count_alike_on_average(label_rate, 
         question = asking.ask(Answers(shares, shares), seed=1)
         allowed = label_rate * number
         if n_rows is not None and number < n_rows:
-            allowed = min(number, label_rate * math.sqrt(number * n_rows))
+            allowed = max(allowed, min(0.5 * number, label_rate * (0.9 * n_rows + 0.1 * number)))
         assert asking.spent <= allowed + 1e-9
         assert question.probability * question.weight == pytest.approx(allowed - before)  # whatever the margin
         assert question.probability >= blind_share * (allowed - before) - 1e-12
@@ -77,7 +76,23 @@ def test_without_correction_all_labels_are_learned_alike():
 
 def test_with_the_number_of_rows_known_labels_are_asked_for_early():
     asking = Asking(None, 0.1, 0.5, 10_000, True)
-    assert [asking.allowance(n) for n in (50, 100, 400, 10_000, 20_000)] == [50, 100, 200, 1000, 2000]
+    allowed = [asking.allowance(n) for n in (50, 1500, 2000, 5000, 10_000, 20_000)]
+    assert allowed == pytest.approx([25, 750, 920, 950, 1000, 2000])
+
+
+@given(st.floats(0.001, 1.0), st.integers(1, 300))
+def test_every_row_adds_to_the_allowance_and_none_more_than_its_label(label_rate, n_rows):
+    asking = Asking(None, label_rate, 0.5, n_rows, True)
+    allowed = [asking.allowance(n) for n in range(2 * n_rows)]
+    assert allowed[0] == 0.0
+    assert all(0.0 < more <= 1.0 + 1e-9 for more in np.diff(allowed))
+    assert allowed[n_rows] == pytest.approx(label_rate * n_rows)
+
+
+def test_a_question_is_true_if_the_label_is_wanted():
+    """An ``if question:`` that is always true would ask for every label."""
+    assert Question(True, 0.1, 1.0)
+    assert not Question(False, 0.1, 1.0)
 
 
 def test_what_is_learned_and_after_a_restart(tmp_path):
