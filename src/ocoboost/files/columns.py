@@ -88,7 +88,7 @@ class Columns:
                 self.kinds.setdefault(column, TEXT if column in self.as_text else None)
         if not any(self.is_feature(column) for column in header):
             if self.only is not None:
-                raise DataFileError(f"{name}: none of the model's columns found; they are {_listed(list(self.only))}.")
+                raise DataFileError(f"{name}: none of the model's columns found; they are {listed(list(self.only))}.")
             raise DataFileError(f"{name}: no columns besides the target; there is nothing to learn from.")
         self._warn_of_index(name, header)
 
@@ -203,8 +203,9 @@ def _suggestion(column: str, header: Sequence[str]) -> str:
     close = difflib.get_close_matches(column.strip().lower(), by_lower, n=1, cutoff=0.6)
     if close:
         return f"did you mean {quoted(by_lower[close[0]])}?"
-    return f"the columns are {_listed(header)}."
+    return f"the columns are {listed(header)}."
 
 
-def _listed(columns: Sequence[str]) -> str:
+def listed(columns: Sequence[str]) -> str:
+    """The first ten columns, for a message."""
     return ", ".join(map(quoted, columns[:10])) + (", ..." if len(columns) > 10 else "")
