@@ -56,6 +56,11 @@ def numbers(rows: Sequence[dict[Any, Any]]) -> np.ndarray[Any, Any]:
     return np.array(columns).T
 
 
+def work(job: Job, data_dir: Path | None) -> Result:
+    """A stored job: of the paper's datasets."""
+    return run_cell(load(job["dataset"], data_dir, development=False), job)
+
+
 def run_cell(rows: list[tuple[dict[Any, Any], Any]], job: Job) -> Result:
     """All methods on one set of flipped labels."""
     from cleanlab.classification import CleanLearning

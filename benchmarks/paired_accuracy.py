@@ -25,14 +25,14 @@ from typing import Any
 import studies
 
 from ocoboost.bench import datasets, measures, noise
-from ocoboost.bench.jobs import Job, Store
+from ocoboost.bench.jobs import Job, Result, Store
 
 HERE = Path(__file__).resolve().parents[1]
 NAMES = ("balance", "cars", "landsat", "segment", "mice", "yeast", "abalone")
 STORE = "paired_accuracy"
 
 
-def run(job: Job, data_dir: Path | None) -> float:
+def run(job: Job, data_dir: Path | None) -> Result:
     """Runs in a process with the sources of the job's tree."""
     from ocoboost import OnlineBoostClassifier
 
@@ -41,7 +41,8 @@ def run(job: Job, data_dir: Path | None) -> float:
     taught = noise.flip(clean, job["noise"], seed=job["shuffle"])
     limit: dict[str, Any] = {"max_size": None} if job["tree"] == "before" else {}
     model = OnlineBoostClassifier(seed=job["shuffle"], **limit)
-    return measures.accuracy(model.predict_learn_many([x for x, _ in rows], taught), clean)
+    percent = measures.accuracy(model.predict_learn_many([x for x, _ in rows], taught), clean)
+    return {"accuracy": round(percent / 100.0, 6)}
 
 
 def work(tree: str, folder: Path, jobs: list[Job], options: argparse.Namespace) -> None:
@@ -94,7 +95,7 @@ def main() -> None:
     if options.worker:
         for line in sys.stdin:
             job = json.loads(line)
-            store.add(job, {"accuracy": round(run(job, options.data_dir) / 100.0, 6)})
+            store.add(job, run(job, options.data_dir))
             print(f"\r{options.worker}: {job}", end="", file=sys.stderr, flush=True)
         return
     folders = {"before": options.before.resolve(), "after": HERE}

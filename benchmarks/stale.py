@@ -1,27 +1,30 @@
 """Which tables of the documentation were made by other sources than the present ones.
 
     python benchmarks/stale.py            # every table, and how many of its runs are of the present sources
-    python benchmarks/stale.py --check    # exit code 1 if a table has runs of other sources
+    python benchmarks/stale.py --check    # exit code 1 if a table has runs of other sources that are not confirmed
 
 A table stands between two marks in a page, or is a page that a study writes as a whole. Every run that a study has kept
 carries a checksum of the sources of models and kernels that made it, without comments and docstrings
 (``bench/jobs.py``); readers of files, commands and services are no part of it. Runs of other libraries' models do not
 depend on our sources. Runs from before there were checksums count as of other sources.
+Runs of other sources are confirmed if ``spot_check.py`` has made at least ten of their store again with the present
+sources, or all if there are fewer, some of every kind of model, and all of them agree. One that differs makes
+all runs of its kind stale.
 A script belongs to a table if it names its page and its mark; which results it reads is found in its text, too.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import spot_check
+import stored
 import studies
 
-from ocoboost.bench.jobs import code, key
+from ocoboost.bench.jobs import code
 from ocoboost.report import Table, markdown_table
 
 ROOT = studies.DOCS.parent
@@ -30,12 +33,6 @@ STORED = re.compile(
     r'results/(\w+)\.jsonl|"(\w+)\.jsonl"|(?:finished|run_missing|kept)\(\s*"(\w+)"|ST(?:ORE|UDY) = "(\w+)"'
 )
 WHOLE = "the whole page"
-# Models of other libraries, and those that look at no features, as the studies call them.
-OTHERS = re.compile(
-    r"river|capymoa|vw\b|vowpal|arf\b|cleanlab|gradient boosting|adaboost, stumps|epsilon-greedy|hoeffding tree$|"
-    r"last-label|majority",
-    re.IGNORECASE,
-)
 
 
 class Made(NamedTuple):
@@ -48,13 +45,27 @@ class Made(NamedTuple):
     n_present: int
     n_other: int
     n_lasting: int  # of other libraries' models
+    n_confirmed: int  # of those of other sources
+    n_checked: int  # that the present sources have made again
+    n_equal: int
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether it has runs of other sources that are not confirmed."""
+        return self.n_confirmed < self.n_other
 
     @property
     def state(self) -> str:
         """In words."""
         if not self.n_present + self.n_other:
             return "nothing stored"
-        return "present" if not self.n_other else "stale" if not self.n_present else "partly stale"
+        if not self.n_other:
+            return "present"
+        checked = f"{self.n_equal} of {self.n_checked} runs made again agree" if self.n_checked else ""
+        if not self.is_stale:
+            return f"confirmed: {checked}"
+        stale = "partly stale" if self.n_present or self.n_confirmed else "stale"
+        return f"{stale}: {checked}" if checked else stale
 
 
 def tables() -> list[Made]:
@@ -99,43 +110,38 @@ def _stores(makers: tuple[str, ...], scripts: dict[str, str]) -> tuple[str, ...]
     )
 
 
-def _counted(results: tuple[str, ...]) -> tuple[int, int, int]:
-    """The runs behind a table: of the present sources, of others, and of other libraries' models."""
-    runs: dict[str, dict[str, Any]] = {}
-    for name in results:
-        for run in _lines(studies.RESULTS / f"{name}.jsonl"):
-            runs[name + key(run["job"])] = run  # the last one counts
-    n_lasting = sum(_is_of_others(run["job"]) for run in runs.values())
-    ours = [run.get("code") == code() for run in runs.values() if not _is_of_others(run["job"])]
-    return sum(ours), len(ours) - sum(ours), n_lasting
+def _counted(results: tuple[str, ...]) -> tuple[int, ...]:
+    """The runs behind a table, as ``Made`` counts them."""
+    checks = spot_check.known(studies.RESULTS)
+    counts = [_counted_in(name, checks.get(name, {})) for name in results]
+    return tuple(map(sum, zip(*counts, strict=True))) if counts else (0,) * 6
 
 
-def _is_of_others(job: dict[str, Any]) -> bool:
-    return OTHERS.match(str(job.get("model", ""))) is not None
-
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    for line in path.read_text().splitlines() if path.exists() else ():
-        try:
-            run = json.loads(line)
-        except ValueError:  # truncated
-            continue
-        if "failed" not in run["result"]:
-            yield run
+def _counted_in(name: str, checks: dict[str, tuple[int, int]]) -> tuple[int, ...]:
+    """The same of one store; ``checks`` are by kind how many runs were made again and how many agree."""
+    runs = stored.last_runs(studies.RESULTS / f"{name}.jsonl")
+    ours = [run for run in runs if not stored.is_lasting(run["job"])]
+    other = [stored.kind(run["job"]) for run in ours if not stored.is_present(run)]
+    n_checked, n_equal = (sum(counts[place] for counts in checks.values()) for place in (0, 1))
+    is_enough = n_checked >= min(spot_check.N_RUNS, len(other))
+    agreeing = {kind for kind, (n_run, n_same) in checks.items() if n_run == n_same}
+    n_confirmed = sum(kind in agreeing for kind in other) if is_enough else 0
+    used = (n_checked, n_equal) if other else (0, 0)  # nothing needs it otherwise
+    return len(ours) - len(other), len(other), len(runs) - len(ours), n_confirmed, *used
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="fail if a table has runs of other sources")
+    parser.add_argument("--check", action="store_true", help="fail if a table is stale and not confirmed")
     options = parser.parse_args()
     found = tables()
     columns = ("page", "table", "by", "present", "other", "others' models", "state")
-    rows = [(m.page, m.mark, ", ".join(m.scripts), *map(str, m[4:]), m.state) for m in found]
+    rows = [(m.page, m.mark, ", ".join(m.scripts), *map(str, m[4:7]), m.state) for m in found]
     print(f"The present sources: {code()}")
     print("\n".join(markdown_table(Table(columns, rows), text=(0, 1, 2, 6))))
     for page, mark in unmade():
         print(f"{page}: no script writes the table {mark!r}")
-    return int(options.check and any(made.n_other for made in found))
+    return int(options.check and any(made.is_stale for made in found))
 
 
 if __name__ == "__main__":

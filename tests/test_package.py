@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import sys
 import time
+import tomllib
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -44,6 +47,17 @@ def test_importing_a_booster_compiles_nothing():
         "print(len(compiled), 'sklearn' in sys.modules, 'pandas' in sys.modules)\n"
     )
     assert run_python(code) == "0 False False"
+
+
+def test_the_version_is_the_same_wherever_it_is_written():
+    root = Path(__file__).parents[1]
+    version = tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"]
+    assert f"\nversion: {version}\n" in (root / "CITATION.cff").read_text()
+    first = re.search(
+        r"^## \[(.+?)\] - (unreleased|\d{4}-\d\d-\d\d)$", (root / "CHANGELOG.md").read_text(), re.MULTILINE
+    )
+    assert first is not None
+    assert first[1] == version
 
 
 def test_the_version_comes_from_the_metadata():

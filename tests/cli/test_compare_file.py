@@ -213,7 +213,7 @@ def test_the_command_ends_with_a_table_a_report_and_the_failed(tmp_path):
     ("options", "message"),
     [
         (["--target", "lable"], "no column 'lable' (--target); did you mean 'label'?"),
-        ([], "--target: name the column with the labels"),
+        ([], "--target: name the column with the labels; the columns are 'a', 'colour', 'city', 'label'."),
         (["--target", "label", "--noise", "0.2"], "--noise: is for the paper's datasets, not for a FILE"),
         (["--target", "a", "--on-error", "skip"], "distinct labels"),
         (["--target", "label", "--drop", "x"], "no column 'x' (--drop)"),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import re
 
 import numpy as np
 import pytest
 from rich.cells import cell_len
+from rich.console import Console
 from typer.testing import CliRunner
 
+from ocoboost.bench.compare import Comparison, Settings
 from ocoboost.cli import app
+from ocoboost.cli.comparison_table import score_table
 from ocoboost.spelling import abbreviated
 
 
@@ -45,3 +49,21 @@ def test_names_that_cannot_be_told_apart_stay_as_they_are():
     assert abbreviated([f"{long}a{long}", f"{long}b{long}"], 10) == ["…a" + "x" * 7 + "…", "…b" + "x" * 7 + "…"]
     assert abbreviated([long, long], 10) == ["x" * 9 + "…"] * 2
     assert abbreviated([f"a{long}1", f"b{long}1", f"a{long}2"], 10) == ["axxxx…xxx1", "bxxxx…xxx1", "axxxx…xxx2"]
+
+
+@pytest.mark.parametrize("n_shuffles", [1, 5])
+def test_a_comparison_loses_no_digit(n_shuffles):
+    run = {"accuracy": 81.25, "last": 72.3, "macro_f1": 72.9, "curve": [80.0] * 40, "seconds": 1234.5}
+    models = ("boost", "River leveraging bagging")
+    runs = {
+        ("rows.csv", 0.0, model): [{**run, "bytes": 500.5 * 2**20, "last": 72.3 + n} for n in range(n_shuffles)]
+        for model in models
+    }
+    settings = Settings(models, ("rows.csv",), (0.0,), tuple(range(n_shuffles)), None)
+    console = Console(width=80, file=io.StringIO())
+    console.print(score_table(Comparison(settings, runs), 0.0))
+    shown = console.file.getvalue()
+    assert "…" not in shown
+    assert "▇" * 8 in shown or "█" * 8 in shown
+    assert "1234.5" in shown
+    assert "500.5" in shown

@@ -20,7 +20,7 @@ NOT_STORED = {"explanations", "peak"}
 def stale(monkeypatch):
     monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
     yield importlib.import_module("stale")
-    for name in ("stale", "studies"):
+    for name in ("stale", "studies", "stored", "spot_check"):
         sys.modules.pop(name, None)
 
 
@@ -54,7 +54,7 @@ def test_runs_of_other_sources_are_told_from_present_ones(stale, tmp_path, monke
         monkeypatch.setattr(studies, name, path)
     monkeypatch.setattr(stale, "ROOT", tmp_path)
     (table,) = stale.tables()
-    assert table == ("docs/page.md", "one", ("study.py",), ("study",), 1, 1, 1)
+    assert table == ("docs/page.md", "one", ("study.py",), ("study",), 1, 1, 1, 0, 0, 0)
     assert table.state == "partly stale"
     assert stale.unmade() == [("docs/page.md", "lost")]
 

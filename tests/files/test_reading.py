@@ -8,11 +8,12 @@ import io
 import json
 import math
 import sys
+import warnings
 
 import numpy as np
 import pytest
 
-from ocoboost.errors import DataFileError
+from ocoboost.errors import DataFileError, HazardWarning
 from ocoboost.files import parquet as parquet_files
 from ocoboost.files import records
 from ocoboost.files.ahead import read_ahead
@@ -54,6 +55,33 @@ def test_csv_with_any_delimiter_also_gzipped(tmp_path, delimiter, pack):
     rows, labels, _ = rows_of(path)
     assert rows == expected()
     assert labels == [row["y"] for row in ROWS]
+
+
+def test_decimal_commas_are_numbers_where_semicolons_delimit(tmp_path):
+    path = tmp_path / "rows.csv"
+    lines = [f"{n},5;{n}.25;a, b;{n};x" for n in range(60_000)]  # more than a chunk
+    path.write_text("p;q;t;n;y\n" + "\n".join(lines) + "\n")
+    rows, _, chunks = rows_of(path)
+    assert len(chunks) > 1
+    assert rows == [{"n": float(n), "p": n + 0.5, "q": n + 0.25, "t": "a, b"} for n in range(60_000)]
+    path.write_text("p;y\n1.234,5;x\n1,234,5;x\n0,5;x\n")  # both signs, or two commas: no number
+    rows, _, _ = rows_of(path)
+    assert [row["p"] for row in rows] == ["1.234,5", "1,234,5", "0,5"]
+    path.write_text("p\ty\n0,5\tx\n")  # elsewhere a comma may group thousands
+    assert rows_of(path)[0] == [{"p": "0,5"}]
+
+
+def test_a_number_that_seems_to_stand_for_missing_is_told(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b,c,y\n" + "1.5,-999,9999,x\n-9999,500,1,y\n2.5,-999,2,x\n-9999,,3,y\n")
+    with pytest.warns(HazardWarning) as said:  # b has others as large, c has one
+        rows_of(path)
+    (told,) = said
+    assert str(told.message).startswith(f"{path}: column 'a' holds -9999 in 2 of the first 4 rows that have a number")
+    assert "leave those cells empty" in str(told.message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        list(Source(str(path), Columns(None, only={"a": "a"})).chunks())  # to predict: it was said when it was learned
 
 
 def test_every_format_gives_the_same_rows(tmp_path):

@@ -153,3 +153,22 @@ def test_cells_may_be_as_long_as_records():
     text = "t" * 200_000
     chunk = read_both(f'{text},1,u\n"{text}",2,v\n'.encode(), TEXTS)
     assert [row["t"] for row in chunk.rows] == [text, text]
+
+
+# -- decimal commas ----------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=200)
+@given(st.lists(ordinary, min_size=1, max_size=20), st.sampled_from(".,"), st.sampled_from(".,"))
+def test_decimal_commas_are_read_alike_in_both_ways(cells, written, told):
+    reader = reader_of(NUMBERS, ";")
+    reader.columns.has_decimal_commas, reader.decimal = True, told
+    data = "".join(f"{cell.replace('.', written)};a\n" for cell in cells).encode()
+    raw = chunk_of(data)
+    fast, slow = reader.read_with_arrow(raw), reader.read_by_cell(raw)
+    assert not slow.bad
+    assert slow.rows.numbers.ravel().tolist() == [float(cell) for cell in cells]
+    assert reader.decimal == ("," if "," in data.decode() else ".")
+    if fast is not None:
+        assert fast.rows.numbers.tobytes() == slow.rows.numbers.tobytes()
+    assert reader.read_with_arrow(raw) is not None  # now that it is known how numbers are written

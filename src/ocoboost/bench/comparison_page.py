@@ -39,13 +39,13 @@ def file_page(comparison: Comparison, target: str, notes: Sequence[str], facts: 
     """The report on a file of one's own."""
     ((name,), models) = comparison.settings.names, comparison.settings.models
     (first, *_) = comparison.runs.values()
-    columns = {**MEASURES, "seconds": "seconds", "bytes": "KiB at the end"}
+    columns = {**MEASURES, "seconds": "seconds", "bytes": "MiB at the end"}
     rows, numbers = [], []
     for model in models:
         if runs := comparison.runs.get((name, 0.0, model)):
             found = runs[0]
             scores = [f"{found[measure]:.1f}" for measure in MEASURES]
-            rows.append((model, *scores, f"{found['seconds']:.2f}", f"{found['bytes'] / 1024:,.0f}"))
+            rows.append((model, *scores, f"{found['seconds']:.2f}", f"{found['bytes'] / 2**20:,.1f}"))
             numbers.append([found[measure] for measure in MEASURES])
     best = np.max(numbers, axis=0)
     strong = {(i, j + 1) for i, scores in enumerate(numbers) for j, score in enumerate(scores) if score == best[j]}
@@ -127,14 +127,14 @@ def _table(comparison: Comparison, share: float, measure: str) -> Table:
 
 
 def _cost(comparison: Comparison, measure: str) -> Table:
-    """Seconds, or KiB at the end of the stream, at the first share of flipped labels."""
+    """Seconds, or MiB at the end of the stream, at the first share of flipped labels."""
     settings, columns = comparison.settings, []
     for name in settings.names:
         cells = [comparison.interval(name, settings.shares[0], model, measure) for model in settings.models]
         columns.append(
-            ["" if c is None else f"{c[0]:.2f}" if measure == "seconds" else f"{c[0] / 1024:,.0f}" for c in cells]
+            ["" if c is None else f"{c[0]:.2f}" if measure == "seconds" else f"{c[0] / 2**20:,.1f}" for c in cells]
         )
-    title = "seconds" if measure == "seconds" else "KiB at the end"
+    title = "seconds" if measure == "seconds" else "MiB at the end"
     caption = "Ours in blocks, compiled beforehand; River's row by row." if measure == "seconds" else ""
     rows = list(zip(settings.models, *columns, strict=True))
     return Table((title, *(title_of(name) for name in settings.names)), rows, caption)

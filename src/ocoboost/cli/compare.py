@@ -15,7 +15,7 @@ from rich.text import Text
 from ocoboost.cli import compare_file, compare_streams, studies
 from ocoboost.cli.comparison_table import numbers, score_table
 from ocoboost.cli.mistakes import one_line, one_of
-from ocoboost.cli.options import BadRows, Delimiter, FileFormat, OnError, is_given
+from ocoboost.cli.options import BadRows, Delimiter, FileFormat, OnError, is_given, no_target
 from ocoboost.cli.pages import say_written, write_page
 from ocoboost.cli.rare import Costs, costs_of_a_job
 from ocoboost.cli.studies import AsJson, DataDir, Jobs, Seed
@@ -118,7 +118,7 @@ def compare(
             return
         _refuse(context, OF_DATASETS, "is for the paper's datasets, not for a FILE")
         if target is None:
-            raise typer.BadParameter("name the column with the labels", param_hint="--target")
+            raise no_target(file, None if file_format is None else file_format.value, delimiter)
         reading = {
             "target": target,
             "drop": sorted(drop or ()),

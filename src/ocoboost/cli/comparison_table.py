@@ -46,7 +46,7 @@ def score_table(comparison: Comparison, share: float) -> Table:
     look: Any = {"box": box.SIMPLE_HEAD, "padding": 0, "show_edge": False}  # fits 80 characters
     table = Table(title=title, caption=caption, **look)
     table.add_column("", no_wrap=True)
-    for column in ("accuracy", "last 20 %", "macro F1", "curve", "seconds", "KiB"):
+    for column in ("accuracy", "last 20%", "macro F1", "curve", "seconds", "MiB"):
         table.add_column(f" {column}", justify="right", no_wrap=True)
     for name in comparison.settings.names:
         models = [model for model in comparison.settings.models if (name, share, model) in comparison.runs]
@@ -61,7 +61,7 @@ def score_table(comparison: Comparison, share: float) -> Table:
                 *(shown(cell).replace(" ", "") for cell in cells if cell is not None),
                 sparkline(scores[model][0]["curve"][4::5]),
                 f"{seconds[0]:.1f}" if seconds else "",
-                f"{size[0] / 1024:,.0f}" if size else "",
+                f"{size[0] / 2**20:,.1f}" if size else "",
                 style="bold" if not model.startswith("River") else None,
             )
         table.add_section()

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn
 from rich.table import Table
 from rich.text import Text
 
-from ocoboost.cli.options import is_given
+from ocoboost.cli.options import is_given, no_target
 from ocoboost.spelling import escaped, shortened
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def run_by_key(
     from ocoboost.run.by_key import RunByKey
 
     if told["target"] is None or model is None:
-        raise typer.BadParameter("name the column with the labels", param_hint="--target")
+        raise no_target(path, told["file_format"], told["delimiter"])
     run = RunByKey.begin(model, path, key, folder=folder, is_resumed=is_resumed, save_every=save_every, **told)
     started, n_before = time.perf_counter(), run.n_rows
     quiet = as_json or not sys.stderr.isatty()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator
@@ -88,6 +90,20 @@ def one_line() -> Iterator[None]:
         raise typer.Exit(2) from None
 
 
+def _with_options(message: str) -> str:
+    """A warning in the words of the command line: without the model's name, and with the option that mends it.
+
+    >>> _with_options("OnlineBoostClassifier: X: column 'no' holds identifiers; leave the column out.")
+    "column 'no' holds identifiers; leave the column out (--drop no)."
+    """
+    message = re.sub(r"^\w+: [Xy]: ", "", message)
+    column = re.match(r"column '([^']+)' ", message)
+    if column is None:
+        return message
+    option = f" (--drop {shlex.quote(column[1])})"
+    return re.sub(r"leave (?:the column|it) out", lambda found: found[0] + option, message, count=1)
+
+
 @contextmanager
 def _warnings_as_lines() -> Iterator[None]:
     """What the library warns of, as one line each, once; warnings of other kinds go where they would go anyway."""
@@ -100,7 +116,7 @@ def _warnings_as_lines() -> Iterator[None]:
                 show(message, category, *where, **more)
             elif str(message) not in said:
                 said.add(str(message))
-                say(f"ocoboost: warning: {message}")
+                say(f"ocoboost: warning: {_with_options(str(message))}")
 
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = tell

@@ -53,3 +53,18 @@ def is_given(context: typer.Context, name: str) -> bool:
     """Whether an option is on the command line, rather than at its default."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
+
+
+def no_target(file: str, file_format: str | None, delimiter: str | None) -> typer.BadParameter:
+    """What to say if nobody has named the column with the labels: which there are."""
+    from ocoboost.files.columns import Columns, listed
+    from ocoboost.files.opening import STANDARD_INPUT
+    from ocoboost.files.sources import Source
+
+    what = "name the column with the labels"
+    if file != STANDARD_INPUT:
+        source = Source(file, Columns(None), file_format=file_format, delimiter=delimiter)
+        header = source.header
+        source.close()
+        what += f"; the columns are {listed(header)}." if header else ""
+    return typer.BadParameter(what, param_hint="--target")

@@ -19,7 +19,7 @@ from ocoboost.cli.cluster import Cluster, on_cluster
 from ocoboost.cli.keyed import Key, refuse_with_key, run_by_key
 from ocoboost.cli.mistakes import one_line, say
 from ocoboost.cli.models import DEFAULT, list_models, make_model
-from ocoboost.cli.options import BadRows, Delimiter, File, FileFormat, OnError, Threads, is_given
+from ocoboost.cli.options import BadRows, Delimiter, File, FileFormat, OnError, Threads, is_given, no_target
 from ocoboost.cli.rare import ClassWeight, Costs, reweighted
 from ocoboost.cli.run_output import say_where, show, summarize, write_pages
 from ocoboost.cli.studies import AsJson
@@ -148,7 +148,7 @@ def run(
             )
         if resume is None:
             if settings is None:
-                raise typer.BadParameter("name the column with the labels", param_hint="--target")
+                raise no_target(file, None if file_format is None else file_format.value, delimiter)
             made = reweighted(make_model(model, budget, max_memory, seed, jobs), class_weight, costs)
             this = runner.Run(made, file, settings)
         else:

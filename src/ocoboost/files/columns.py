@@ -24,6 +24,8 @@ from ocoboost.spelling import quoted
 
 MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NaT", "null", "NULL", "None"})
 PANDAS_INDEX = ("", "Unnamed: 0", "__index_level_0__")  # as it is called in files
+CODES = frozenset(sign * (10.0**digits - 1) for digits in range(3, 8) for sign in (-1, 1))  # 999, -9999, ...
+FAR = 10.0  # times as large as any other number of a column
 NEARLY_ALL = 0.9
 FEWEST_TO_DOUBT = 10  # a handful of labels may well all be different
 
@@ -66,10 +68,12 @@ class Columns:
     kinds: dict[str, str | None] = field(default_factory=dict)  # None: only missing cells so far
     only: dict[str, Any] | None = None  # to predict: the model's columns, by their names in files
     identifier: str | None = None  # of the rows: read, and not learned from
+    has_decimal_commas: bool = False  # as files delimited by semicolons may have
+    name: str = ""  # of the file, once it is open
 
     def begin(self, name: str, header: Iterable[str]) -> None:
         """Check the column names of a file against the options."""
-        header = list(header)
+        self.name, header = name, list(header)
         repeated = sorted({column for column in header if header.count(column) > 1})
         if repeated:
             raise DataFileError(f"{name}: duplicate column {quoted(repeated[0])}; rename all but one.")
@@ -84,7 +88,7 @@ class Columns:
                 self.kinds.setdefault(column, TEXT if column in self.as_text else None)
         if not any(self.is_feature(column) for column in header):
             if self.only is not None:
-                raise DataFileError(f"{name}: none of the model's columns found; they are {_listed(list(self.only))}.")
+                raise DataFileError(f"{name}: none of the model's columns found; they are {listed(list(self.only))}.")
             raise DataFileError(f"{name}: no columns besides the target; there is nothing to learn from.")
         self._warn_of_index(name, header)
 
@@ -110,14 +114,35 @@ class Columns:
         """Decide from its cells what a column holds."""
         present = [cell for cell in cells if cell not in MISSING]
         if present:
-            n_numbers = sum(as_number(cell) is not None for cell in present)
-            self.kinds[column] = NUMBER if n_numbers > NEARLY_ALL * len(present) else TEXT
+            numbers = [number for cell in present if (number := self.as_number(cell)) is not None]
+            self.kinds[column] = NUMBER if len(numbers) > NEARLY_ALL * len(present) else TEXT
+            if self.kinds[column] == NUMBER and self.only is None:
+                self._warn_of_codes(column, numbers)
+
+    def _warn_of_codes(self, column: str, numbers: list[float]) -> None:
+        """Say so if a column seems to spell missing cells as a number: trees would split between it and the others."""
+        codes = CODES.intersection(numbers)
+        largest = max((abs(number) for number in numbers if number not in codes), default=math.inf)
+        for code in sorted(code for code in codes if abs(code) > FAR * largest and numbers.count(code) > 1):
+            warnings.warn(
+                f"{self.name}: column {quoted(column)} holds {code:.0f} in {numbers.count(code):,} of the first "
+                f"{len(numbers):,} rows that have a number, and no other number nearly as large; if it stands for a "
+                "missing value, leave those cells empty, because it is learned as a number.",
+                HazardWarning,
+                stacklevel=2,
+            )
+
+    def as_number(self, cell: str) -> float | None:
+        """The number that a cell of this file spells, or None; ``0,5`` is one if the file may have decimal commas."""
+        if self.has_decimal_commas and cell.count(",") == 1 and "." not in cell:
+            cell = cell.replace(",", ".")
+        return as_number(cell)
 
     def number(self, column: str, cell: str) -> float:
         """A cell of a numeric column, NaN if missing; raises ``ValueError`` with the reason if it is not a number."""
         if cell in MISSING:
             return math.nan
-        value = as_number(cell)
+        value = self.as_number(cell)
         if value is None:
             fix = "" if self.only is not None else f", or read the whole column as text with --text {quoted(column)}"
             raise ValueError(f"{quoted(cell)} in numeric column {quoted(column)} is not a number; correct it{fix}")
@@ -178,8 +203,9 @@ def _suggestion(column: str, header: Sequence[str]) -> str:
     close = difflib.get_close_matches(column.strip().lower(), by_lower, n=1, cutoff=0.6)
     if close:
         return f"did you mean {quoted(by_lower[close[0]])}?"
-    return f"the columns are {_listed(header)}."
+    return f"the columns are {listed(header)}."
 
 
-def _listed(columns: Sequence[str]) -> str:
+def listed(columns: Sequence[str]) -> str:
+    """The first ten columns, for a message."""
     return ", ".join(map(quoted, columns[:10])) + (", ..." if len(columns) > 10 else "")

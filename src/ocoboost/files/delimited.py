@@ -42,6 +42,7 @@ class Delimited:
         self.columns = columns
         self.dialect = dialect
         self.header = header
+        self.decimal = "."  # as PyArrow is told; the other one is read cell by cell
         self.features = [column for column in header if columns.is_feature(column)]
         columns.begin(name, header)
 
@@ -108,6 +109,7 @@ class Delimited:
             convert_options=arrow_csv.ConvertOptions(
                 column_types=types,
                 include_columns=list(types),
+                decimal_point=self.decimal,
                 null_values=sorted(MISSING),
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=True,
@@ -124,6 +126,9 @@ class Delimited:
         for column, position in positions.items():
             if self.columns.kinds[column] is None:
                 self.columns.decide(column, (cells[position] for _, cells in records))
+        if self.columns.has_decimal_commas:
+            numbers = [position for column, position in positions.items() if self.columns.kinds[column] == NUMBER]
+            self.decimal = "," if any("," in cells[position] for _, cells in records for position in numbers) else "."
         target = None if self.columns.target is None else self.header.index(self.columns.target)
         identifier = None if self.columns.identifier is None else self.header.index(self.columns.identifier)
         keys: list[Any] = []

@@ -32,6 +32,7 @@ def open_csv(stream: ByteStream, columns: Columns, delimiter: str | None = None)
         raise DataFileError(f"{stream.name}, line {number}: unclosed quote in the header.")
     if delimiter is None:
         delimiter = max(DELIMITERS, key=text.count)
+    columns.has_decimal_commas = delimiter == ";"  # spreadsheets write it where the comma is taken
     header = next(csv.reader([text], delimiter=delimiter))
     return Delimited(stream.name, columns, Dialect(delimiter, '"'), header), records
 
