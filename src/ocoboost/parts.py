@@ -112,8 +112,8 @@ def _options() -> tuple[dict[str, Any], dict[str, Any]]:
 def _quick(flags: Any) -> Any:
     """A class of flags that are compared as Numba's are, sooner.
 
-    While it infers types, Numba compares the flags of what it compiles tens of thousands of times, each time all of them,
-    set or not, by way of properties. What is set is a dict.
+    While it infers types, Numba compares the flags of what it compiles tens of thousands of times, each time all of
+    them, set or not, by way of properties. What is set is a dict.
     """
     names_alone: Any = None
 
