@@ -10,13 +10,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba import config
+from numba.core import compiler
 
 import ocoboost
 from ocoboost import HoeffdingTrees, OnlineAgnosticBoostClassifier, compiling
 from ocoboost.oco.domains import Simplex, UnitInterval
 from ocoboost.oco.players import PLAYERS, Game
 from ocoboost.oco.projections import project_onto_simplex, project_row
-from ocoboost.parts import PART_OPTIONS, signatures_of
+from ocoboost.parts import OPT_LEVEL, PART_OPTIONS, _lighter, _quick, signatures_of
 
 ASKED = "import os; os.environ['OCOBOOST_COUNT_REFERENCES'] = '1'"
 # A Numba that does not know the switch: it refuses a kernel that is compiled with it.
@@ -167,6 +169,64 @@ def test_no_kernel_is_compiled_twice_for_layouts_or_constants(tmp_path):
     command = [sys.executable, "-c", COUNT_SIGNATURES]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert run.stdout == ""
+
+
+ROWS_ALONE = """
+from ocoboost import OnlineBoostClassifier
+from ocoboost.cascade import kernel, seat
+from ocoboost.online.mixture import neighbours, single
+
+model = OnlineBoostClassifier(budget=5, seed=1)
+for i in range(20):
+    x = {"a": float(i % 7), "t": "uvw"[i % 3]} if i % 5 else {"a": float(i), f"new {i}": 1.0}
+    model.predict_one(x)
+    model.learn_one(x, "xyz"[i % 3])
+for used in (seat.learn_seats, seat.poll_seats, single.play_single):
+    assert used.signatures, used
+for unused in (kernel.learn_block, kernel.poll_block, neighbours.ask_rows):
+    assert not unused.signatures, unused
+"""
+
+
+@pytest.mark.slow  # compiles the default model from nothing
+@needs_compiler
+def test_rows_by_themselves_compile_no_kernels_of_blocks(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    run = subprocess.run(
+        [sys.executable, "-c", ROWS_ALONE], env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+
+
+@needs_compiler
+def test_quick_flags_are_equal_when_numbas_are():
+    flags = compiler.Flags
+    quick = _quick(flags)
+
+    def made(kind, **options):
+        made = kind()
+        for name, value in options.items():
+            setattr(made, name, value)
+        return made
+
+    cases: list[tuple[dict[str, bool], dict[str, bool]]] = [({}, {}), ({}, {"nrt": False}), ({"nrt": True}, {})]
+    for one, other in [*cases, ({"nrt": True}, {"nrt": True}), ({"nrt": True}, {"debuginfo": True})]:
+        expected = made(flags, **one) == made(flags, **other)
+        assert (made(quick, **one) == made(quick, **other)) == expected
+        assert (made(quick, **one) == made(flags, **other)) == expected
+        assert hash(made(quick, **one)) == hash(made(flags, **one))
+        assert made(quick, **one).get_mangle_string() == made(flags, **one).get_mangle_string()
+
+
+@needs_compiler
+def test_less_optimisation_ends_with_the_kernel(monkeypatch):
+    before = config.OPT
+    with _lighter():
+        assert min(before, OPT_LEVEL) == config.OPT
+    assert before == config.OPT
+    monkeypatch.setenv("NUMBA_OPT", "2")  # whoever sets it is heard
+    with _lighter():
+        assert before == config.OPT
 
 
 def test_a_kernel_is_as_new_as_all_that_kernels_are_made_of(tmp_path):

@@ -18,8 +18,8 @@ from typing import Any
 
 from numba import config, njit, types
 
-# LLVM's level of optimisation. Kernels at level 3 take a quarter longer to compile and are no faster: at both levels
-# loops are vectorised, and what has to be inlined is marked. Whoever sets NUMBA_OPT is heard.
+# LLVM's level of optimisation. At level 3 kernels take longer to compile and are no faster: at both levels loops are
+# vectorised, and what has to be inlined is marked. Whoever sets NUMBA_OPT is heard.
 OPT_LEVEL = 1
 
 
@@ -112,8 +112,8 @@ def _options() -> tuple[dict[str, Any], dict[str, Any]]:
 def _quick(flags: Any) -> Any:
     """A class of flags that are compared as Numba's are, sooner.
 
-    While it infers types, Numba compares the flags of what it compiles 100,000 times, each time all two dozen of them,
-    set or not, by way of properties. What is set is a dict.
+    While it infers types, Numba compares the flags of what it compiles tens of thousands of times, each time all of
+    them, set or not, by way of properties. What is set is a dict.
     """
     names_alone: Any = None
 

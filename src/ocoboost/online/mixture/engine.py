@@ -247,7 +247,9 @@ class Mixture:
             self.seats.are_ready(n_classes, version)
         single = self._prepared(n_classes, codes.size, n_born > 0)
         self.seats.learn(codes, label, weight, n_classes, row, self._places, single.answers)
-        play_single(single.book, codes, label, weight, self.n_rows, self.last_label, NOTHING_SAID)
+        is_new = self.prediction_sets.n_known < n_classes
+        self.prediction_sets.n_known = n_classes
+        play_single(single.book, codes, label, is_new, weight, self.n_rows, self.last_label, NOTHING_SAID)
         self.n_rows += 1
         self.last_label = label
         return True
@@ -262,7 +264,7 @@ class Mixture:
             single = self._prepared(n_classes, codes.size, False)
             said: FloatArray = np.empty((3, n_classes))
             self.seats.poll(codes, n_classes, n_learned, self._places, single.answers)
-            play_single(single.book, codes, NO_LABEL, 0.0, n_learned, self.last_label, said)
+            play_single(single.book, codes, NO_LABEL, False, 0.0, n_learned, self.last_label, said)
             self.keyed.heard(single.answers[:, None], single.awake, {})
         finally:
             self.seats.lock.release()

@@ -82,11 +82,18 @@ def _is_remembered(page: Page, codes: FloatArray, n_learned: int) -> bool:
 
 @kernel(error_model="numpy")
 def play_single(
-    book: Any, codes: FloatArray, label: int, weight: float, n_learned: int, last_label: int, out: FloatArray
+    book: Any,
+    codes: FloatArray,
+    label: int,
+    is_new: bool,
+    weight: float,
+    n_learned: int,
+    last_label: int,
+    out: FloatArray,
 ) -> None:
     """Answer a row, unless that has just been done, and learn its label; without one, remember the answer.
 
-    Both are one kernel, for much is compiled into it that they share.
+    A label that is new was in no set before. Both are one kernel, for much is compiled into it that they share.
     """
     page = read(book, 0)
     is_learned = label != NO_LABEL
@@ -95,7 +102,7 @@ def play_single(
         _answer(page, codes, n_learned, last_label)
     if is_learned:
         page.when[0] = NOTHING
-        _learn(page, codes, label, weight, n_learned)
+        _learn(page, codes, label, is_new, weight, n_learned)
         return
     for kind in range(out.shape[0]):
         for j in range(out.shape[1]):
@@ -106,7 +113,7 @@ def play_single(
 
 
 @kernel(error_model="numpy")
-def _learn(page: Page, codes: FloatArray, label: int, weight: float, n_learned: int) -> None:
+def _learn(page: Page, codes: FloatArray, label: int, is_new: bool, weight: float, n_learned: int) -> None:
     """Learn the label of a row that was answered."""
     loss = 1.0 - page.said[0, label]
     blend.learn_row(page.plan, page.weights, page.watch, n_learned, label, weight, loss, page.scratch)
@@ -114,7 +121,7 @@ def _learn(page: Page, codes: FloatArray, label: int, weight: float, n_learned: 
         keep_row(page.memory, codes[: page.memory.low.size], label, weight)
     if page.notes.heap.size > 0 and weight > 0.0:
         note_row(n_learned, codes, label, page.said[2], page.notes)
-    if weight > 0.0:
+    if weight > 0.0 and not is_new:
         settle(page.said[2, label], page.sets.thresholds, page.sets)
 
 
