@@ -241,7 +241,7 @@ def main() -> None:
     parser = studies.parser(__doc__)
     parser.add_argument("action", choices=("run", "report"))
     parser.add_argument("--boosters", help="only these columns, anew if other sources made them, and no deviations")
-    parser.add_argument("--variants", help="only these deviations")
+    parser.add_argument("--variants", help="only these deviations, of the columns that --boosters names")
     parser.add_argument("--datasets", default=",".join(paper.DATASETS))
     parser.add_argument("--shuffles", type=int, default=paper.N_SHUFFLES)
     parser.add_argument("--variant-shuffles", type=int, default=3, help="of the single deviations")
@@ -251,14 +251,19 @@ def main() -> None:
         settings = reproduce.Settings(names, tuple(range(1, options.shuffles + 1)))
         some = settings._replace(shuffles=settings.shuffles[: options.variant_shuffles])
         work = partial(run, data_dir=options.data_dir)
-        if options.boosters:
+        boosters = options.boosters.split(",") if options.boosters else list(reproduce.TITLES)
+        if options.boosters and not options.variants:
             options.fresh = True
-            columns = [job for job in reproduce.table_jobs(settings) if job["booster"] in options.boosters.split(",")]
+            columns = [job for job in reproduce.table_jobs(settings) if job["booster"] in boosters]
             studies.run_missing(STUDY, columns, work, options)
             return
         store = studies.run_missing(STUDY, reproduce.plan(settings), work, options)
         chosen = options.variants.split(",") if options.variants else list(VARIANTS)
-        deviating = [job for _, job in varied(some, differing(settings, store)) if job["variant"] in chosen]
+        deviating = [
+            job
+            for _, job in varied(some, differing(settings, store))
+            if job["variant"] in chosen and job["booster"] in boosters
+        ]
         studies.run_missing(STUDY, deviating, work, options)
     else:
         report(Store(options.results / f"{STUDY}.jsonl", any_code=True), options.shuffles)
