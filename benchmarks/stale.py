@@ -8,8 +8,8 @@ carries a checksum of the sources of models and kernels that made it, without co
 (``bench/jobs.py``); readers of files, commands and services are no part of it. Runs of other libraries' models do not
 depend on our sources. Runs from before there were checksums count as of other sources.
 Runs of other sources are confirmed if ``spot_check.py`` has made at least ten of their store again with the present
-sources, or all if there are fewer, some of every kind of model, and all of them agree. One that differs makes
-all runs of its kind stale.
+sources, or all if there are fewer, some of every kind of model, and all of them agree. Where one differs, all runs of
+its kind are stale, and every other kind needs ten of its own.
 A script belongs to a table if it names its page and its mark; which results it reads is found in its text, too.
 """
 
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -121,13 +122,27 @@ def _counted_in(name: str, checks: dict[str, tuple[int, int]]) -> tuple[int, ...
     """The same of one store; ``checks`` are by kind how many runs were made again and how many agree."""
     runs = stored.last_runs(studies.RESULTS / f"{name}.jsonl")
     ours = [run for run in runs if not stored.is_lasting(run["job"])]
-    other = [stored.kind(run["job"]) for run in ours if not stored.is_present(run)]
+    n_other = sum(not stored.is_present(run) for run in ours)
+    n_confirmed = n_other - sum(unconfirmed(name, checks).values())
     n_checked, n_equal = (sum(counts[place] for counts in checks.values()) for place in (0, 1))
-    is_enough = n_checked >= min(spot_check.N_RUNS, len(other))
-    agreeing = {kind for kind, (n_run, n_same) in checks.items() if n_run == n_same}
-    n_confirmed = sum(kind in agreeing for kind in other) if is_enough else 0
-    used = (n_checked, n_equal) if other else (0, 0)  # nothing needs it otherwise
-    return len(ours) - len(other), len(other), len(runs) - len(ours), n_confirmed, *used
+    used = (n_checked, n_equal) if n_other else (0, 0)  # nothing needs it otherwise
+    return len(ours) - n_other, n_other, len(runs) - len(ours), n_confirmed, *used
+
+
+def unconfirmed(name: str, checks: dict[str, tuple[int, int]]) -> Counter[str]:
+    """How many runs of a store are of other sources and not confirmed, by kind of model."""
+    runs = stored.last_runs(studies.RESULTS / f"{name}.jsonl")
+    other = Counter(
+        stored.kind(run["job"]) for run in runs if not (stored.is_lasting(run["job"]) or stored.is_present(run))
+    )
+    asked = {kind: checks[kind] for kind in other if kind in checks}
+    n_run, n_equal = (sum(counts[place] for counts in asked.values()) for place in (0, 1))
+    if n_run == n_equal and n_run >= min(spot_check.N_RUNS, other.total()):
+        confirmed = set(asked)
+    else:  # where one differs, or few were made, each kind speaks for itself
+        enough = {kind: min(spot_check.N_RUNS, other[kind]) for kind in asked}
+        confirmed = {kind for kind, (n_run, n_equal) in asked.items() if enough[kind] <= n_run == n_equal}
+    return Counter({kind: count for kind, count in other.items() if kind not in confirmed})
 
 
 def main() -> int:
@@ -139,6 +154,11 @@ def main() -> int:
     rows = [(m.page, m.mark, ", ".join(m.scripts), *map(str, m[4:7]), m.state) for m in found]
     print(f"The present sources: {code()}")
     print("\n".join(markdown_table(Table(columns, rows), text=(0, 1, 2, 6))))
+    checks = spot_check.known(studies.RESULTS)
+    for name in sorted({name for made in found if made.is_stale for name in made.results}):
+        if kinds := unconfirmed(name, checks.get(name, {})):
+            told = ", ".join(f"{kind} ({count:,})" for kind, count in sorted(kinds.items()))
+            print(f"{name}: stale and not confirmed: {told}")
     for page, mark in unmade():
         print(f"{page}: no script writes the table {mark!r}")
     return int(options.check and any(made.is_stale for made in found))

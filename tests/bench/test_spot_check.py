@@ -103,8 +103,14 @@ def test_a_run_that_differs_makes_its_kind_stale_until_it_is_made_again(spot_che
     assert made == kept + 1e-4
     keep(results, found)
     (table,) = stale.tables()
-    assert (table.is_stale, table.n_other, table.n_confirmed) == (True, 60, 30)
-    assert table.state == f"partly stale: {found['n_equal']} of 10 runs made again agree"
+    assert (table.is_stale, table.n_other, table.n_confirmed) == (True, 60, 0)
+    assert table.state == f"stale: {found['n_equal']} of 10 runs made again agree"
+    keep(results, more := spot_check.check(results / "toy.jsonl", changed, n_runs=30, seed=2))
+    assert more["kinds"]["model a"][0] > 10
+    (table,) = stale.tables()
+    assert (table.is_stale, table.n_other, table.n_confirmed) == (True, 60, 30)  # a has ten of its own
+    checks = spot_check.known(results)["toy"]
+    assert stale.unconfirmed("toy", checks) == {"model b": 30}
     write(results / "toy.jsonl", ["b"], 30, of=code())
     (table,) = stale.tables()
     assert (table.is_stale, table.n_present, table.n_other, table.n_confirmed) == (False, 30, 30, 30)
