@@ -86,7 +86,7 @@ def test_the_prediction_is_used_once_and_only_for_an_equal_row(begun):
         return learned(model, PROBES)
 
     def forge(model):
-        model.state_.engine._single.page.said[0] = 0.125
+        model.state_.engine.row_by_row._single.page.said[0] = 0.125
 
     def ask(model):
         model.predict_one(ROWS[0])

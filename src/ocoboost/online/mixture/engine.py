@@ -11,17 +11,16 @@ from ocoboost.arrays import FloatArray, IntArray, checked_count, checked_like, w
 from ocoboost.cascade.answers import Answers
 from ocoboost.cascade.cascade import Cascade
 from ocoboost.cascade.native import NativeEnsemble
-from ocoboost.cascade.seat import ABSENT, SILENT, Seats, can_sit
 from ocoboost.data.labels import Labels
 from ocoboost.data.schema import Block, Schema, Widths
 from ocoboost.online.mixture import blend, drift
-from ocoboost.online.mixture.ages import AGES, UNBORN, Ages
+from ocoboost.online.mixture.ages import AGES, Ages
 from ocoboost.online.mixture.class_weights import ClassWeights
-from ocoboost.online.mixture.clock import LEAST_ORDER
 from ocoboost.online.mixture.keyed import Keyed
-from ocoboost.online.mixture.neighbours import WINDOWS, Neighbours, no_memory
+from ocoboost.online.mixture.neighbours import WINDOWS, Neighbours
+from ocoboost.online.mixture.row_by_row import RowByRow, only_row
 from ocoboost.online.mixture.sets import PredictionSets
-from ocoboost.online.mixture.single import NO_LABEL, NOTHING_SAID, Single, play_single
+from ocoboost.online.mixture.single import NO_LABEL
 from ocoboost.online.mixture.suspects import Suspects
 from ocoboost.stream.state import SHARE_OF_LEARNERS, left_for_members
 from ocoboost.threads import run_all
@@ -29,12 +28,6 @@ from ocoboost.threads import run_all
 NO_LABELS: IntArray = np.empty(0, dtype=np.int64)
 NO_WEIGHTS: FloatArray = np.empty(0)
 NEIGHBOURS = -1  # in place of a kind of the members of every age
-_NO_MEMORY = no_memory()
-
-
-def _only_row(block: Block) -> FloatArray:
-    """The codes of a block's only row, as kernels take them."""
-    return np.array(block.codes[0])
 
 
 class Said(NamedTuple):
@@ -77,13 +70,13 @@ class Mixture:
         self.neighbours = neighbours
         self.suspects = Suspects(0, None, is_judged=False) if suspects is None else suspects
         self.n_jobs = n_jobs
-        self._boosted = [number for number, member in enumerate(members) if member.is_boosted]
+        self.boosted = [number for number, member in enumerate(members) if member.is_boosted]
         self._n_ages = len(ages) * len(AGES)
         self._n_windows = 0 if neighbours is None else len(WINDOWS)
         n_long = len(members) + 1
         # Where the answers of each kind of the members of every age are, and those of the neighbours.
-        self._kinds = [slice(at, at + len(AGES)) for at in range(n_long, n_long + self._n_ages, len(AGES))]
-        self._windows = slice(n_long + self._n_ages, n_long + self._n_ages + self._n_windows)
+        self.kinds = [slice(at, at + len(AGES)) for at in range(n_long, n_long + self._n_ages, len(AGES))]
+        self.windows = slice(n_long + self._n_ages, n_long + self._n_ages + self._n_windows)
         gammas = [*(member.cascade.cells.gamma for member in members), 1.0]  # type: ignore[attr-defined]
         n_more = self._n_ages + self._n_windows + 1
         self.plan = blend.plan_for(gammas + [1.0] * n_more, n_long, self._n_ages, len(AGES) if ages else 0)
@@ -95,9 +88,7 @@ class Mixture:
         self.n_rows = 0
         self.n_remembered: int | None = None  # rows that the neighbours hold, if they are elsewhere
         self.last_label = NO_LABEL
-        self.seats = Seats(self._all_cascades)
-        self._single: Single | None = None  # with the seats' lock
-        self._placed_at = -1
+        self.row_by_row = RowByRow(self.all_cascades)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -115,8 +106,8 @@ class Mixture:
     def _add_mean(self, answers: FloatArray) -> None:
         """The mean of the boosters' vote shares."""
         mean = answers[len(self.members)]
-        for number in self._boosted:
-            mean += answers[number] / len(self._boosted)
+        for number in self.boosted:
+            mean += answers[number] / len(self.boosted)
 
     def learn(
         self,
@@ -129,7 +120,11 @@ class Mixture:
         answering: bool = True,
     ) -> Answers:
         """Teach a block to every member, then weigh their answers row by row."""
-        if block.is_alone and not answering and self._learn_alone(block, labels, weights, n_classes, first_row):
+        if (
+            block.is_alone
+            and not answering
+            and self.row_by_row.learn_block(self, block, labels, weights, n_classes, first_row)
+        ):
             return Answers.none(1)
         weights = self.class_weights.weigh(labels, weights, n_classes)
         answers, awake = self._empty_answers(len(labels), n_classes)
@@ -141,10 +136,10 @@ class Mixture:
             lambda number=number: teach(number)  # type: ignore[misc]
             for number in range(len(self.cascades))
         ]
-        for kind, place in zip(self.ages, self._kinds, strict=True):
+        for kind, place in zip(self.ages, self.kinds, strict=True):
             tasks += kind.tasks(block, labels, weights, n_classes, self.n_rows, answers[place], awake[place])
         if self.neighbours is not None:
-            remembered, places = self.neighbours, (answers[self._windows], awake[self._windows])
+            remembered, places = self.neighbours, (answers[self.windows], awake[self.windows])
             tasks.append(lambda: remembered.ask(block, labels, weights, *places))
         self._prepare(block)
         run_all(tasks, self.n_jobs if self._is_native else 1)
@@ -172,7 +167,7 @@ class Mixture:
 
     def answer(self, block: Block, n_classes: int, n_learned: int) -> Answers:
         if block.is_alone:
-            said = self.answer_row(_only_row(block), n_classes, n_learned, block.schema.version)
+            said = self.answer_row(only_row(block), n_classes, n_learned, block.schema.version)
             if said is not None:
                 return said
         return self.speak(*self.ask_members(block, n_classes, n_learned))
@@ -187,10 +182,10 @@ class Mixture:
         answers, awake = self._empty_answers(len(block), n_classes)
         for number, cascade in enumerate(self.cascades):
             answers[number] = cascade.answer(block, n_classes, n_learned).shares
-        for kind, place in zip(self.ages, self._kinds, strict=True):
+        for kind, place in zip(self.ages, self.kinds, strict=True):
             kind.answer(block, n_classes, self.n_rows, answers[place], awake[place])
         if self.neighbours is not None:
-            self.neighbours.ask(block, NO_LABELS, NO_WEIGHTS, answers[self._windows], awake[self._windows])
+            self.neighbours.ask(block, NO_LABELS, NO_WEIGHTS, answers[self.windows], awake[self.windows])
         self.complete(answers, awake)
         return answers, awake
 
@@ -211,104 +206,21 @@ class Mixture:
         for number, said in shares.items():
             answers[number] = said
         for group, (said, who) in groups.items():
-            place = self._windows if group == NEIGHBOURS else self._kinds[group]
+            place = self.windows if group == NEIGHBOURS else self.kinds[group]
             answers[place], awake[place] = said, who
         return answers, awake
 
     # -- single rows -----------------------------------------------------------------------------------------------
 
-    def _learn_alone(self, block: Block, labels: IntArray, weights: FloatArray, n_classes: int, first_row: int) -> bool:
-        """Learn a row the short way, after making room for what is new in it; false if it has to go the long way.
-
-        So whoever learns row by row need not wait until the kernels of blocks are compiled.
-        """
-        if not all(map(can_sit, self._all_cascades)) or self.keyed.settled(self.n_rows, 1):
-            return False
-        for cascade in self._all_cascades:
-            cascade.ensemble.prepare(block, learning=True)
-        if self.neighbours is not None:
-            self.neighbours.fit(block.schema)
-        self.suspects.fit(block.schema, n_classes)
-        codes, version = _only_row(block), block.schema.version
-        return self.learn_row(codes, int(labels[0]), float(weights[0]), n_classes, first_row, version)
-
     def learn_row(self, codes: FloatArray, label: int, weight: float, n_classes: int, row: int, version: int) -> bool:
         """``learn`` for one row, from its codes in the schema of that version; false if it has to go the long way."""
-        if self.neighbours is not None and self.neighbours.version != version:
-            return False
-        if not self.suspects.fits(version, n_classes) or not self.seats.are_ready(n_classes, version):
-            return False
-        if self.class_weights.given is not None:
-            weight = float(self.class_weights.weigh(np.array([label]), np.array([weight]), n_classes)[0])
-        n_born = 0
-        for kind in self.ages:
-            n_born += kind.begin(self.n_rows)
-        if n_born > 0:
-            self.seats.are_ready(n_classes, version)
-        single = self._prepared(n_classes, codes.size, n_born > 0)
-        self.seats.learn(codes, label, weight, n_classes, row, self._places, single.answers)
-        is_new = self.prediction_sets.n_known < n_classes
-        self.prediction_sets.n_known = n_classes
-        play_single(single.book, codes, label, is_new, weight, self.n_rows, self.last_label, NOTHING_SAID)
-        self.n_rows += 1
-        self.last_label = label
-        return True
+        return self.row_by_row.learn(self, codes, label, weight, n_classes, row, version)
 
     def answer_row(self, codes: FloatArray, n_classes: int, n_learned: int, version: int) -> Answers | None:
         """``answer`` for one row, likewise; None if it has to go the long way."""
-        if not self.seats.lock.acquire(blocking=False):
-            return None
-        try:
-            if not self.seats.are_ready(n_classes, version):
-                return None
-            single = self._prepared(n_classes, codes.size, False)
-            said: FloatArray = np.empty((3, n_classes))
-            self.seats.poll(codes, n_classes, n_learned, self._places, single.answers)
-            play_single(single.book, codes, NO_LABEL, False, 0.0, n_learned, self.last_label, said)
-            self.keyed.heard(single.answers[:, None], single.awake, {})
-        finally:
-            self.seats.lock.release()
-        thresholds = self.prediction_sets.sets.thresholds[None, :].copy()
-        return Answers(said[:1], said[1:2], probabilities=said[2:], thresholds=thresholds)
+        return self.row_by_row.answer(self, codes, n_classes, n_learned, version)
 
-    def _prepared(self, n_classes: int, n_columns: int, is_anew: bool) -> Single:
-        """What single rows need, and where the cascades' answers go."""
-        single = self._single
-        memory = _NO_MEMORY if self.neighbours is None else self.neighbours.memory
-        if (
-            single is None
-            or single.n_classes != n_classes
-            or single.n_columns != n_columns
-            or single.memory is not memory
-            or single.weights is not self.weights
-            or single.notes is not self.suspects.notes
-            or single.sets is not self.prediction_sets.sets
-        ):
-            own = self.plan, self.weights, self.watch, memory, self.suspects.notes, self.prediction_sets.sets
-            single = Single(*own, self._boosted, len(self.members), self._windows, n_classes, n_columns)
-            self._single, is_anew = single, True
-        # Ages change, and members are born, at multiples of the least age only.
-        if is_anew or self._placed_at != self.n_rows >> LEAST_ORDER or self.n_rows % 2**LEAST_ORDER == 0:
-            self._place(single)
-        return single
-
-    def _place(self, single: Single) -> None:
-        """Find out which member of every age answers for which."""
-        places = [*range(len(self.cascades))]
-        for kind, place in zip(self.ages, self._kinds, strict=True):
-            single.awake[place] = 0
-            for slot in kind.slots:
-                age = self.n_rows - slot.born
-                order = age.bit_length() - 1 - LEAST_ORDER
-                if slot.born == UNBORN:
-                    places.append(ABSENT)
-                elif order >= 0 and age < slot.period:
-                    places.append(place.start + order)
-                    single.awake[place.start + order] = 1
-                else:
-                    places.append(SILENT)
-        self._places: IntArray = np.array(places, dtype=np.int64)
-        self._placed_at = self.n_rows >> LEAST_ORDER
+    # -- parts of both -------------------------------------------------------------------------------------------------
 
     @property
     def _is_native(self) -> bool:
@@ -356,23 +268,23 @@ class Mixture:
         """Which members have an answer to the next row."""
         awake = np.zeros(self.plan.gammas.size, dtype=np.int64)
         awake[: len(self.members) + 1] = 1
-        for place in self._kinds:
+        for place in self.kinds:
             awake[place] = [self.n_rows >= 2**order for order in AGES]
         if self.neighbours is not None:
             held = self.neighbours.memory.counts[0] if self.n_remembered is None else self.n_remembered
-            awake[self._windows] = held > 0
+            awake[self.windows] = held > 0
         awake[-1] = self.last_label != NO_LABEL
         return awake
 
     # -- memory and files ------------------------------------------------------------------------------------------
 
     @property
-    def _all_cascades(self) -> list[Cascade]:
+    def all_cascades(self) -> list[Cascade]:
         return [*self.cascades, *(slot.cascade for kind in self.ages for slot in kind.slots)]
 
     @property
     def n_bytes(self) -> int | None:
-        sizes = [cascade.n_bytes for cascade in self._all_cascades]
+        sizes = [cascade.n_bytes for cascade in self.all_cascades]
         if any(size is None for size in sizes):
             return None
         remembered = 0 if self.neighbours is None else self.neighbours.n_bytes
@@ -387,17 +299,13 @@ class Mixture:
 
     def least_size(self, widths: Widths, n_classes: int, max_bytes: float) -> float:
         left = left_for_members(max_bytes, self._own_bytes)
-        least = max(cascade.least_size(widths, n_classes, left) for cascade in self._all_cascades)
+        least = max(cascade.least_size(widths, n_classes, left) for cascade in self.all_cascades)
         return least + self._own_bytes / SHARE_OF_LEARNERS if least > 0.0 else 0.0  # 0: nobody limits the learners
 
     def settings(self) -> list[dict[str, Any]]:
         told = [settings for cascade in self.cascades for settings in cascade.settings()]
         told += [settings for kind in self.ages for settings in kind.settings()]
         return [*told, self.prediction_sets.settings() | self.keyed.settings() | self.class_weights.settings()]
-
-    def __getstate__(self) -> dict[str, Any]:
-        kept = {name: value for name, value in vars(self).items() if name != "_places"}
-        return {**kept, "_single": None, "_placed_at": -1}  # a pickle holds what was learned
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
         arrays = {name: writable(saved[name]) for name in ("plan", "weights", "watch")}
