@@ -98,7 +98,7 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.model_selection import cross_val_score
     >>> X, y = load_wine(return_X_y=True)
-    >>> bool(cross_val_score(BoostClassifier(random_state=1), X, y, cv=3).mean() > 0.95)
+    >>> bool(cross_val_score(BoostClassifier(random_state=1), X, y, cv=3).mean() > 0.93)
     True
     """
 
