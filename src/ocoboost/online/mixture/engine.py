@@ -166,7 +166,7 @@ class Mixture:
         return blended if answering else Answers.none(len(labels))
 
     def answer(self, block: Block, n_classes: int, n_learned: int) -> Answers:
-        if block.is_alone:
+        if block.is_alone and not self.keyed.settled(self.n_rows, 1):
             said = self.answer_row(only_row(block), n_classes, n_learned, block.schema.version)
             if said is not None:
                 return said
