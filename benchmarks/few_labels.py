@@ -15,6 +15,7 @@ whole stream between the marks in ``docs/bandit.md``.
 from __future__ import annotations
 
 import itertools
+import statistics
 from collections.abc import Iterator
 from typing import Any
 
@@ -110,10 +111,10 @@ def report(runs: list[dict[str, Any]]) -> str:
 
 def _table(runs: list[dict[str, Any]], streams: tuple[str, ...]) -> str:
     """Mean accuracy by rate and way, and below it how much of the accuracy with all labels 10 % of them give."""
-    found: dict[tuple[str, str, float], list[float]] = {}
+    found: dict[tuple[str, str, float], dict[int, float]] = {}
     for run in runs:
-        found.setdefault((run["stream"], run["way"], run["rate"]), []).append(run["accuracy"])
-    means = {cell: sum(values) / len(values) for cell, values in found.items()}
+        found.setdefault((run["stream"], run["way"], run["rate"]), {})[run["shuffle"]] = run["accuracy"]
+    means = {cell: statistics.fmean(values.values()) for cell, values in found.items()}
     lines = []
     for rate, way in [*itertools.product(RATES, (*WAYS, *SAMPLERS)), (1.0, "all")]:
         cells = [means.get((stream, way, rate)) for stream in streams]
@@ -121,8 +122,9 @@ def _table(runs: list[dict[str, Any]], streams: tuple[str, ...]) -> str:
             lines.append([f"{rate:.0%}", way, *("" if value is None else f"{value:.1f}" for value in cells)])
     shares = []
     for stream in streams:
-        few, every = means.get((stream, "doubt", 0.1)), means.get((stream, "all", 1.0))
-        shares.append(f"{100 * few / every:.1f} %" if few and every else "")
+        few, every = found.get((stream, "doubt", 0.1), {}), found.get((stream, "all", 1.0), {})
+        ratios = [few[number] / every[number] for number in few.keys() & every.keys()]  # of the same rows
+        shares.append(f"{100 * statistics.fmean(ratios):.1f} %" if ratios else "")
     return studies.table(["labels", "asked for", *streams], [*lines, ["10% of all", "doubt", *shares]], text=(0, 1))
 
 

@@ -154,7 +154,8 @@ LIKE_WITH_LIKE = (
 )
 AGREEMENT = (
     "Within two standard errors of the paper's figure, both taken together; within two if the paper's figure is of one "
-    "shuffle, as its script has it; or with which single deviation it is within them. The rest differ."
+    "shuffle, as its script has it; or with which single deviation it is within the latter. Up to four deviations were "
+    "tried for a cell, so some of these may agree by chance. The rest differ."
 )
 
 

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import stored
 import studies
 
-from ocoboost.bench.jobs import Job, Result, code
+from ocoboost.bench.jobs import Job, Result, code, key
 
 # The function that makes a run, by store.
 WORK = {
@@ -128,38 +128,40 @@ def differences(kept: Result, made: Result) -> dict[str, list[Any]]:
 def check(
     path: Path, work: Callable[[Job], Result], *, n_runs: int = N_RUNS, seconds: float = math.inf, seed: int = 1
 ) -> dict[str, Any]:
-    """Make runs of a store again, and tell how many agree with what was kept, for every kind of model."""
+    """Make runs of a store again, and tell which of them agree with what was kept."""
     began, until = time.process_time(), time.monotonic() + seconds
     drawn = draw(stored.last_runs(path), path.stem, n_runs, seed)
-    kinds: dict[str, list[int]] = {}
+    jobs: dict[str, bool] = {}  # whether a run agrees
     differing = []
     for run in drawn.sample:
         if time.monotonic() >= until:
             break
         made = json.loads(json.dumps(work(run["job"])))  # as a store would give it back
-        counts = kinds.setdefault(stored.kind(run["job"]), [0, 0])
-        counts[0] += 1
-        if agree(run["result"], made):
-            counts[1] += 1
-        else:
+        jobs[key(run["job"])] = agree(run["result"], made)
+        if not jobs[key(run["job"])]:
             differing.append({"job": run["job"], **differences(run["result"], made)})
-    n_run, n_equal = (sum(counts[place] for counts in kinds.values()) for place in (0, 1))
-    found = {"store": path.stem, "code": code(), "seed": seed, "n_stored": len(drawn.stale), "n_run": n_run}
+    found = {"store": path.stem, "code": code(), "seed": seed, "n_stored": len(drawn.stale), "n_run": len(jobs)}
     took = round(time.process_time() - began, 1)
-    return {**found, "n_equal": n_equal, "kinds": kinds, "differing": differing, "cpu_seconds": took}
+    return {**found, "n_equal": sum(jobs.values()), "jobs": jobs, "differing": differing, "cpu_seconds": took}
 
 
 def known(results: Path) -> dict[str, dict[str, tuple[int, int]]]:
-    """By store and kind, how many runs the present sources have made again, and how many of them agree."""
+    """By store and kind, how many runs the present sources have made again, and how many of them agree.
+
+    A run that several draws have in common counts once.
+    """
     path = results / CHECKS
     checks = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    last = {(found["store"], found["seed"]): found for found in checks if found["code"] == code()}
+    verdicts: dict[str, dict[str, bool]] = {}
+    for found in checks:
+        if found["code"] == code():
+            verdicts.setdefault(found["store"], {}).update(found["jobs"])
     counted: dict[str, dict[str, tuple[int, int]]] = {}
-    for found in last.values():
-        of_store = counted.setdefault(found["store"], {})
-        for kind, (n_run, n_equal) in found["kinds"].items():
-            before = of_store.get(kind, (0, 0))
-            of_store[kind] = before[0] + n_run, before[1] + n_equal
+    for store, jobs in verdicts.items():
+        of_store = counted.setdefault(store, {})
+        for job, is_equal in jobs.items():
+            n_run, n_equal = of_store.get(kind := stored.kind(json.loads(job)), (0, 0))
+            of_store[kind] = n_run + 1, n_equal + is_equal
     return counted
 
 

@@ -36,8 +36,9 @@ def is_present(run: dict[str, Any]) -> bool:
 
 
 def kind(job: Job) -> str:
-    """The model of a job, in the words of its study; runs of one kind go through the same code."""
-    return next((f"{name} {job[name]}" for name in NAMES if name in job), "speed" if "speed" in job else "all")
+    """The model of a job and its variant, in the words of its study; runs of one kind go through the same code."""
+    name = next((f"{name} {job[name]}" for name in NAMES if name in job), "speed" if "speed" in job else "all")
+    return f"{name}, {job['variant']}" if job.get("variant") else name
 
 
 def _finished(path: Path) -> Iterator[dict[str, Any]]:

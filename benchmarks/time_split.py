@@ -5,7 +5,7 @@
 
 The default learns a stream in blocks, on one thread, and each kind of member, the blends and the rest are timed apart,
 in processor time. A Mondrian tree reads and writes the records of the nodes on a row's path: its bytes are the mean
-number of nodes on the paths of the last block, times the size of a node with its box and its classes. What the memory
+number of nodes on the paths of the last 20 rows, times the size of a node with its box and its classes. What the memory
 allows is those bytes at the rate at which NumPy copies an array that fits into no cache. Runs are kept in
 ``benchmarks/results/time_split.jsonl``; ``report`` writes the table of ``docs/performance.md``.
 """
@@ -23,6 +23,7 @@ import studies
 
 from ocoboost import OnlineBoostClassifier
 from ocoboost.bench.jobs import Job, Result
+from ocoboost.data.schema import Block
 from ocoboost.learners.mondrian.layout import LEAF, NODE
 
 STREAMS = ("segment", "landsat", "rbf 16", "led 24")
@@ -100,9 +101,12 @@ def run(job: Job, options: Any) -> Result:
         model.predict_learn_many(X[first : first + BLOCK], y[first : first + BLOCK])
     total, n_rows = time.process_time() - began, len(X) - BLOCK
     state = model.state_
-    boosted = state.engine.cascades[2].ensemble.trees  # the boosted Mondrian trees
-    codes = state.schema.encode(X[-20:])
-    length = path_length(boosted, codes)
+    forest: Any = next(
+        member.cascade.ensemble for member in state.engine.members if "MondrianTrees(smoothing=3" in member.name
+    )
+    boosted = forest.trees
+    block = Block(X[-20:], state.schema)
+    length = path_length(boosted, forest.prepare(block, learning=False))
     node_bytes = NODE.itemsize + 16 * boosted.boxes.shape[3] + 8 * boosted.class_weight.shape[2]
     return {
         "total": 1e6 * total / n_rows,

@@ -121,8 +121,9 @@ def test_every_mutant_can_be_made_and_its_test_is_there(mutants):
 def test_the_page_of_statements_shows_the_mutants_and_that_they_were_killed(mutants):
     page = (ROOT / "docs" / "statements.md").read_text(encoding="utf-8")
     runs = mutants.studies.finished("mutants", argparse.Namespace(results=ROOT / "benchmarks" / "results"))
-    assert {run["verdict"] for run in runs} == {"killed"}
-    assert mutants.table(mutants.MUTANTS, runs) in page
+    table, n = mutants.table(mutants.MUTANTS, runs), len(mutants.MUTANTS)
+    assert table.startswith(f"{n} of {n} were killed.")
+    assert table in page
     for path in re.findall(r"`((?:tests|benchmarks)/[\w/]+\.py)", page):
         assert (ROOT / path).exists(), path
 

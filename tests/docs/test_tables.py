@@ -33,6 +33,13 @@ def test_every_table_is_written_by_a_script_from_stored_runs(stale):
     assert [table for table in made if not table.results and table.mark not in NOT_STORED] == []
 
 
+def test_no_table_is_empty(stale):
+    for page in [*stale.studies.DOCS.rglob("*.md"), stale.ROOT / "README.md"]:
+        text = page.read_text()
+        for mark in stale.MARK.findall(text):
+            assert text.split(f"<!-- {mark}: begin -->")[1].split(f"<!-- {mark}: end -->")[0].strip(), (page.name, mark)
+
+
 def test_runs_of_other_sources_are_told_from_present_ones(stale, tmp_path, monkeypatch):
     studies = sys.modules["studies"]
     (tmp_path / "docs").mkdir()

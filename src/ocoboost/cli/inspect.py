@@ -30,7 +30,7 @@ def inspect(
     """Show what a model file holds: the model, its rows, labels, columns, members and memory."""
     from ocoboost.saving.model import read_model
 
-    with one_line():
+    with one_line(has_drop=False):
         loaded, notes = read_model(model)
         told = described(loaded, notes)
         told["file"], told["file_bytes"] = model, Path(model).stat().st_size

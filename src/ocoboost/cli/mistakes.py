@@ -69,12 +69,15 @@ def one_of(names: str, known: tuple[str, ...], option: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def one_line() -> Iterator[None]:
-    """Turn the errors that a user can fix into one line and exit code 2, and warnings into one line each."""
+def one_line(*, has_drop: bool = True) -> Iterator[None]:
+    """Turn the errors that a user can fix into one line and exit code 2, and warnings into one line each.
+
+    ``has_drop`` says whether the command can leave a column out.
+    """
     from ocoboost import errors
 
     try:
-        with _warnings_as_lines():
+        with _warnings_as_lines(has_drop=has_drop):
             yield
     except (
         errors.DataFileError,
@@ -90,22 +93,22 @@ def one_line() -> Iterator[None]:
         raise typer.Exit(2) from None
 
 
-def _with_options(message: str) -> str:
+def _with_options(message: str, *, has_drop: bool) -> str:
     """A warning in the words of the command line: without the model's name, and with the option that mends it.
 
-    >>> _with_options("OnlineBoostClassifier: X: column 'no' holds identifiers; leave the column out.")
+    >>> _with_options("OnlineBoostClassifier: X: column 'no' holds identifiers; leave the column out.", has_drop=True)
     "column 'no' holds identifiers; leave the column out (--drop no)."
     """
     message = re.sub(r"^\w+: [Xy]: ", "", message)
     column = re.match(r"column '([^']+)' ", message)
-    if column is None:
+    if column is None or not has_drop:
         return message
     option = f" (--drop {shlex.quote(column[1])})"
     return re.sub(r"leave (?:the column|it) out", lambda found: found[0] + option, message, count=1)
 
 
 @contextmanager
-def _warnings_as_lines() -> Iterator[None]:
+def _warnings_as_lines(*, has_drop: bool) -> Iterator[None]:
     """What the library warns of, as one line each, once; warnings of other kinds go where they would go anyway."""
     said: set[str] = set()
     with warnings.catch_warnings():
@@ -116,7 +119,7 @@ def _warnings_as_lines() -> Iterator[None]:
                 show(message, category, *where, **more)
             elif str(message) not in said:
                 said.add(str(message))
-                say(f"ocoboost: warning: {_with_options(str(message))}")
+                say(f"ocoboost: warning: {_with_options(str(message), has_drop=has_drop)}")
 
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = tell

@@ -46,7 +46,7 @@ def predict(
             raise bad.error(source.name)
         say(f"skipped {source.name}, line {bad.line:,}: {bad.why}")
 
-    with one_line():
+    with one_line(has_drop=False):
         check_outputs({"--output": output}, {"the model": model, "the input": file}, pipes=True)
         if output is None and any(is_same_file(path, _descriptor(sys.stdout)) for path in (file, model)):
             raise OutputFileError("standard output is the input or the model; redirect it to another file.")

@@ -78,7 +78,7 @@ def serve(
     from ocoboost.serve.service import Service
     from ocoboost.serve.tokens import Tokens
 
-    with one_line():
+    with one_line(has_drop=False):
         if tokens is None and not is_loopback(host):
             raise typer.BadParameter("needed when --host is not a loopback address", param_hint="--tokens")
         known = Tokens() if tokens is None else Tokens.read(tokens)

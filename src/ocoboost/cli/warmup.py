@@ -17,7 +17,7 @@ def warmup(
     models: Annotated[str, typer.Option(help='Models by key, separated by commas, or "all".')] = DEFAULT,
 ) -> None:
     """Compile the kernels of models ahead and keep them in Numba's cache: for images and continuous integration."""
-    with one_line():
+    with one_line(has_drop=False):
         for key in names() if models == "all" else models.split(","):
             began = time.process_time()
             use(make_model(key, None, None, 1, 1))
