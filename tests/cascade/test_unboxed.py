@@ -92,3 +92,12 @@ def test_a_value_of_another_type_has_no_page(change):
     frozen = value.inner.matrix.copy()
     frozen.flags.writeable = False
     assert not unboxed.can_hold("test", value._replace(inner=value.inner._replace(matrix=frozen)))
+
+
+def test_numbers_of_other_sizes_are_refused_not_misread():
+    class Short(NamedTuple):
+        number: np.float32
+
+    assert unboxed.can_hold("short", Short(np.float32(0.5)))
+    with pytest.raises(TypeError, match="64 bits"):
+        unboxed.empty_book("short", 1)
