@@ -94,6 +94,16 @@ def test_a_value_of_another_type_has_no_page(change):
     assert not unboxed.can_hold("test", value._replace(inner=value.inner._replace(matrix=frozen)))
 
 
+def test_a_seed_may_have_any_bits():
+    for seed in (2**63 + 5, 2**64 - 1, 0):
+        value = outer(0)._replace(seed=np.uint64(seed))
+        assert unboxed.can_hold("test", value)
+        book, out = unboxed.empty_book("test", 1), np.zeros(6)
+        unboxed.write(book, 0, value)
+        look(book, 0, out)
+        assert out[5] == seed >> 60
+
+
 def test_numbers_of_other_sizes_are_refused_not_misread():
     class Short(NamedTuple):
         number: np.float32

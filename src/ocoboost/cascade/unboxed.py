@@ -66,6 +66,8 @@ def _list_numbers(value: Any, out: list[Any]) -> None:
             out += (0, 0, part.size, part.itemsize, part.__array_interface__["data"][0], *part.shape, *part.strides)
         elif isinstance(part, tuple):
             _list_numbers(part, out)
+        elif isinstance(part, np.uint64):
+            out.append(part.astype(np.int64))  # the same bits; a seed may be above what a signed number holds
         else:
             out.append(part)
 
