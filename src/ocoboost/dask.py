@@ -140,7 +140,7 @@ class BoostClassifier(_Lazy, LocalBoostClassifier):
         seed = self._begin()
         client = default_client()
         blocks, lengths = _blocks(client, X, y, sample_weight)
-        sample = gather_sample(client, X, blocks, lengths, self, settings=self._settings(), seed=seed)
+        sample = gather_sample(client, X, blocks, lengths, self, game_lengths=self._lengths(), seed=seed)
         crew = DaskCrew(client)
         self._play(crew, sample.training, sample.n_rows, sample.classes, sample.features, seed)
         self._name_features(X, sample.features.n_features)

@@ -14,7 +14,7 @@ from ocoboost.batch import portfolio
 from ocoboost.batch.binning import find_bins
 from ocoboost.batch.encoding import edges_of, table_of
 from ocoboost.batch.mixing import selection_bound, sharpened
-from ocoboost.batch.portfolio import KINDS, N_FOLDS, STRENGTHS, Place, playing_at
+from ocoboost.batch.portfolio import KINDS, N_FOLDS, STRENGTHS, Lengths, Place, playing_at
 
 
 def sample(n_rows=300, seed=0, flip_y=0.2):
@@ -154,7 +154,9 @@ def test_steps_shrink_as_horizons_double_and_never_depend_on_the_end():
     bins = find_bins(X, np.ones(120), 255)
     table = table_of([bins.codes(X).T], 6, bins.n_bins, edges_of(bins, 6))
     short, long = (
-        portfolio.play_chain(portfolio.make_training(table, y, np.ones(120), 3, 1, n_stages), Place(kind, 2, 7))
+        portfolio.play_chain(
+            portfolio.make_training(table, y, np.ones(120), 3, Lengths(n_stages), 1), Place(kind, 2, 7)
+        )
         for n_stages in (3, 24)
     )
     for tree, same in zip(short.trees, long.trees[:3], strict=True):

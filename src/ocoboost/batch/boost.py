@@ -26,7 +26,7 @@ from ocoboost.batch.crew import Crew, LocalCrew
 from ocoboost.batch.encoding import Features, Layout
 from ocoboost.batch.forest_splits import Table
 from ocoboost.batch.mixing import selection_bound, sharpened
-from ocoboost.batch.portfolio import KINDS, N_FOLDS, STRENGTHS, Chain, make_training
+from ocoboost.batch.portfolio import KINDS, N_FOLDS, STRENGTHS, Chain, Lengths, make_training
 from ocoboost.batch.progress import progress_bar
 from ocoboost.data.parameters import AnyOf, Between, Count, OneOf, Range, check_parameters, invalid
 
@@ -149,7 +149,7 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         layout = Layout(self.n_features_in_, texts, binning)
         encoded = encoding.encode(raw, layout)
         features = encoding.put_together([encoded], layout, labels, weights, len(classes), self.max_bins, seed)
-        training = make_training(features.table, labels, weights, len(classes), seed, *self._settings())
+        training = make_training(features.table, labels, weights, len(classes), self._lengths(), seed)
         self._play(LocalCrew(effective_n_jobs(self.n_jobs)), training, len(labels), classes, features, seed)
         return self
 
@@ -170,9 +170,8 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _n_stages(self) -> int:
         return -(-self.n_estimators // N_FOLDS)
 
-    def _settings(self) -> tuple[int, int | None, float, bool]:
-        """How long games are played, and whether they are kept."""
-        return self._n_stages(), self.n_iter_no_change, self.tol, self.warm_start
+    def _lengths(self) -> Lengths:
+        return Lengths(self._n_stages(), self.n_iter_no_change, self.tol, is_kept=self.warm_start)
 
     def _read_labels(
         self, raw: columns.RawColumns, y: Any, sample_weight: Any

@@ -27,7 +27,7 @@ from ocoboost.batch.boost import BoostClassifier
 from ocoboost.batch.columns import RawColumns
 from ocoboost.batch.distributed import Block, LostRowsError, gather, itself, read_labels
 from ocoboost.batch.encoding import Encoded, Features, Layout
-from ocoboost.batch.portfolio import Training, make_training
+from ocoboost.batch.portfolio import Lengths, Training, make_training
 
 
 class DaskCrew:
@@ -37,9 +37,9 @@ class DaskCrew:
         self.client = client
 
     def map(
-        self, function: Callable[..., Any], *columns: Iterable[Any], tick: Callable[[], None] | None = None
+        self, function: Callable[..., Any], *lists: Iterable[Any], tick: Callable[[], None] | None = None
     ) -> list[Any]:
-        futures = [self.client.submit(function, *row, pure=False) for row in zip(*columns, strict=True)]
+        futures = [self.client.submit(function, *row, pure=False) for row in zip(*lists, strict=True)]
         if tick is not None:
             for _ in as_completed(futures):
                 tick()
@@ -95,7 +95,14 @@ class SampleOnWorkers(NamedTuple):
 
 
 def gather_sample(
-    client: Client, X: Any, blocks: list[Block], lengths: list[int], model: BoostClassifier, *, settings: Any, seed: int
+    client: Client,
+    X: Any,
+    blocks: list[Block],
+    lengths: list[int],
+    model: BoostClassifier,
+    *,
+    game_lengths: Lengths,
+    seed: int,
 ) -> SampleOnWorkers:
     """Read every chunk twice (text once more): to find texts, classes and thresholds, and to encode it."""
     first_rows = np.cumsum([0, *lengths]).tolist()
@@ -127,7 +134,9 @@ def gather_sample(
     encoded = client.compute(
         [encode(blocks[i], places, digest, first_rows[i], layout) for i, digest in zip(kept, digests, strict=True)]
     )
-    gathered = client.submit(_gather, encoded, layout, rows, len(classes), model.max_bins, settings, seed, pure=False)
+    gathered = client.submit(
+        _gather, encoded, layout, rows, len(classes), model.max_bins, game_lengths, seed, pure=False
+    )
     training, told = (client.submit(attrgetter(name), gathered, pure=False) for name in Gathered._fields)
     [features] = gather(client, [told])
     return SampleOnWorkers(training, features, classes, first_rows[-1])
@@ -184,9 +193,15 @@ def _encode(block: Block, places: tuple[int, ...], digest: str, first_row: int, 
 
 
 def _gather(
-    chunks: list[Encoded], layout: Layout, rows: AllRows, n_classes: int, max_bins: int, settings: Any, seed: int
+    chunks: list[Encoded],
+    layout: Layout,
+    rows: AllRows,
+    n_classes: int,
+    max_bins: int,
+    game_lengths: Lengths,
+    seed: int,
 ) -> Gathered:
     labels, weights = rows.labels, rows.weights
     features = encoding.put_together(chunks, layout, labels, weights, n_classes, max_bins, seed)
-    training = make_training(features.table, labels, weights, n_classes, seed, *settings)
+    training = make_training(features.table, labels, weights, n_classes, game_lengths, seed)
     return Gathered(training, features._replace(table=features.table._replace(codes=features.table.codes[:, :0])))
