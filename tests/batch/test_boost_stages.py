@@ -49,6 +49,19 @@ def by_hand(model, X, n_stages):
     return out / total
 
 
+def best_accuracies(model, X, y, chain):
+    """After each stage: the best held-out accuracy over all leanings."""
+    table = model._read_rows(X)
+    sums = np.zeros((len(STRENGTHS), len(chain.judging), 3))
+    out = []
+    for tree in chain.trees:
+        counts = tree.counts(y, 3)
+        ends = tree.find_leaves(table, chain.judging)
+        sums += np.array([tree.leaning(counts, strength)[ends] for strength in STRENGTHS])
+        out.append((sums.argmax(axis=2) == y[chain.judging]).mean(axis=1).max())
+    return out
+
+
 @pytest.mark.parametrize("patience", [None, 1])
 def test_staged_predictions_are_those_of_the_first_trees_and_end_with_the_whole(patience):
     X, y = sample()
@@ -99,20 +112,24 @@ def test_stopped_games_stay_stopped_and_two_fits_equal_one():
     assert whole.n_stages_.min() < whole.n_stages_.max()
 
 
+def test_patience_that_begins_later_counts_from_the_best_stage():
+    X, y = sample()
+    model = BoostClassifier(n_estimators=40, random_state=1, tol=0.0, warm_start=True).fit(X, y)
+    accuracies = [best_accuracies(model, X, y, chain) for chain in model._chains]
+    model.set_params(n_estimators=60, n_iter_no_change=3).fit(X, y)
+    goes_on = np.array([8 - (1 + int(np.argmax(found))) < 3 for found in accuracies]).reshape(len(KINDS), N_FOLDS)
+    assert 0 < goes_on.sum() < goes_on.size
+    np.testing.assert_array_equal(model.n_stages_ > 8, goes_on)
+
+
 @pytest.mark.parametrize("tolerance", [0.0, 0.02])
 def test_a_game_stops_when_its_judges_see_no_gain(tolerance):
     X, y = sample()
     whole = BoostClassifier(n_estimators=75, random_state=2, warm_start=True).fit(X, y)
     model = BoostClassifier(n_estimators=75, random_state=2, n_iter_no_change=3, tol=tolerance).fit(X, y)
-    table = whole._read_rows(X)
     for number, chain in enumerate(whole._chains):
-        sums = np.zeros((len(STRENGTHS), len(chain.judging), 3))
         best, best_stage = -1.0, 0
-        for stage, tree in enumerate(chain.trees, 1):
-            counts = tree.counts(y, 3)
-            ends = tree.find_leaves(table, chain.judging)
-            sums += np.array([tree.leaning(counts, strength)[ends] for strength in STRENGTHS])
-            accuracy = (sums.argmax(axis=2) == y[chain.judging]).mean(axis=1).max()
+        for stage, accuracy in enumerate(best_accuracies(whole, X, y, chain), 1):
             if accuracy > best + tolerance + 1e-12:
                 best, best_stage = accuracy, stage
             elif stage - best_stage >= 3:

@@ -201,12 +201,12 @@ def play_chain(training: Training, place: Place, before: Chain | None = None) ->
                 ends = tree.find_leaves(training.table, judging)
                 for number, strength in enumerate(STRENGTHS):
                     leaves.add_rows(tree.leaning(counts, strength), ends, 1.0, sums[number])
-            if patience is not None:
+            if patience is not None or lengths.is_kept:  # patience may begin when a kept chain is played on
                 score = int(hits_of(sums, labels, units).max())
                 if score > best + lengths.tolerance * int(units.sum()):
                     best, best_stage = score, len(trees)
-                elif len(trees) - best_stage >= patience:
-                    break
+            if patience is not None and len(trees) - best_stage >= patience:
+                break
     pause = Pause(side.plays, side.memory, sums, best, best_stage) if lengths.is_kept else None
     return Chain(trees, judging, hits_of(sums, labels, units), pause)
 
