@@ -140,7 +140,7 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Play all members' games and mix them; what was learned before is forgotten, or built on with `warm_start`."""
         seed = self._begin()
-        raw = columns.read_columns(self, X)
+        raw = columns.read_columns(self, X, is_sample=not self._plays_on())
         labels, classes, weights = self._read_labels(raw, y, sample_weight)
         texts = encoding.code_texts([encoding.known_texts(raw)])
         chosen = rows_for_bins(seed, 0, len(labels), len(labels))
