@@ -9,7 +9,6 @@ sure that the rows have not changed.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -18,14 +17,13 @@ import dask
 import numpy as np
 from distributed import Client, as_completed
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch import columns, encoding
 from ocoboost.batch.binning import Binning, find_bins, rows_for_bins
 from ocoboost.batch.boost import BoostClassifier
 from ocoboost.batch.columns import RawColumns
-from ocoboost.batch.distributed import Block, LostRowsError, gather, itself, read_labels
+from ocoboost.batch.distributed import Block, LostRowsError, all_classes, chunk_digest, gather, itself, read_labels
 from ocoboost.batch.encoding import Encoded, Features, Layout
 from ocoboost.batch.portfolio import Lengths, Training, make_training
 
@@ -118,8 +116,7 @@ def gather_sample(
     summaries: list[Summary] = gather(client, client.map(attrgetter("summary"), surveys, pure=False))
     if len({summary.n_features for summary in summaries}) > 1:
         raise ValueError("X has chunks with different numbers of features")
-    classes = np.unique(np.concatenate([summary.classes for summary in summaries]))
-    check_classification_targets(classes)
+    classes = all_classes([summary.classes for summary in summaries])
     texts = encoding.code_texts(summary.texts for summary in summaries)
     n_features = summaries[0].n_features
     plain = encoding.plain_places(n_features, texts)
@@ -151,13 +148,7 @@ def _read(block: Block, places: tuple[int, ...]) -> tuple[RawColumns, NDArray[An
     """A chunk, checked, and a digest of it."""
     raw = columns.read_columns(BoostClassifier(), block.X, places=places, is_sample=True)
     y, weights = read_labels(block, len(raw.numbers))
-    classes, labels = np.unique(y, return_inverse=True)
-    digest = hashlib.blake2b(repr((raw.numbers.shape, classes.tolist())).encode())
-    for array in (raw.numbers, weights, labels):
-        digest.update(np.ascontiguousarray(array).data)
-    for texts in raw.texts.values():
-        digest.update(repr(texts).encode("utf-8", "surrogatepass"))
-    return raw, y, weights, digest.hexdigest()
+    return raw, y, weights, chunk_digest(raw.numbers, y, weights, raw.texts.values())
 
 
 def _survey(block: Block, places: tuple[int, ...], seed: int, first_row: int, n_rows: int) -> Survey:
