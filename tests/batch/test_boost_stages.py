@@ -62,13 +62,19 @@ def best_accuracies(model, X, y, chain):
     return out
 
 
+def longest_voting(model):
+    """The stages of the longest game whose kind has a positive weight."""
+    voting = {member.kind for member in model.members_ if member.weight > 0.0}
+    return max(model.n_stages_[i].max() for i, kind in enumerate(KINDS) if kind.name in voting)
+
+
 @pytest.mark.parametrize("patience", [None, 1])
 def test_staged_predictions_are_those_of_the_first_trees_and_end_with_the_whole(patience):
     X, y = sample()
     model = BoostClassifier(n_estimators=30, random_state=1, warm_start=True, n_iter_no_change=patience).fit(X, y)
     model.taught = y
     staged = list(model.staged_predict_proba(X))
-    assert len(staged) == model.n_stages_.max()
+    assert len(staged) == longest_voting(model)
     assert (len(np.unique(model.n_stages_)) > 1) == (patience is not None)
     for stage, chances in enumerate(staged, 1):
         expected = sharpened(by_hand(model, X, stage), model.power_)
@@ -76,6 +82,12 @@ def test_staged_predictions_are_those_of_the_first_trees_and_end_with_the_whole(
     np.testing.assert_array_equal(staged[-1], model.predict_proba(X))
     for labels, chances in zip(model.staged_predict(X), staged, strict=True):
         np.testing.assert_array_equal(labels, model.classes_[chances.argmax(axis=1)])
+
+
+def test_stages_end_with_the_longest_game_that_votes():
+    X, y = sample(seed=11)
+    model = BoostClassifier(n_estimators=30, random_state=1, n_iter_no_change=1).fit(X, y)
+    assert len(list(model.staged_predict_proba(X))) == longest_voting(model) < model.n_stages_.max()
 
 
 @pytest.mark.parametrize(("first", "then"), [(5, 10), (10, 60), (100, 205), (7, 8)])
