@@ -40,7 +40,10 @@ def cluster_of(n_workers):
         yield client
 
 
-@pytest.fixture(scope="module", params=[1, 2], ids=["one worker", "two workers"])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(1, marks=pytest.mark.slow, id="one worker"), pytest.param(2, id="two workers")],
+)
 def client(request):
     with cluster_of(request.param) as client:
         yield client
