@@ -93,7 +93,7 @@ def kernel_sources(package: Path) -> list[Path]:
 @cache
 def _stamp() -> str:
     """What all kernels on disk must have been made of."""
-    digest = hashlib.sha256(repr(_OPTIONS).encode())
+    digest = hashlib.sha256(repr((_OPTIONS, os.environ.get("NUMBA_OPT"))).encode())
     for path in kernel_sources(Path(__file__).parent):
         digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -72,6 +72,10 @@ class _Lazy:
         local.__dict__.update({name: value for name, value in vars(self).items() if name not in parameters})
         return local
 
+    def _predicting(self) -> Any:
+        """The local booster as it is sent to workers, which only predict."""
+        return self.to_local()
+
     def predict(self, X: Any) -> Any:
         """As the local booster; lazy for a Dask array or data frame."""
         return self._blockwise("predict", X)
@@ -98,7 +102,7 @@ class _Lazy:
     def _blockwise(self, method: str, X: Any, *others: Any) -> Any:
         """Call a method of the local booster on every chunk, with the chunk's rows of ``others``."""
         check_is_fitted(self, "classes_")
-        local = self.to_local()
+        local = self._predicting()
         if not is_dask(X):
             return getattr(local, method)(X, *others)
         classes = local.classes_
@@ -135,12 +139,17 @@ class BoostClassifier(_Lazy, LocalBoostClassifier):
 
     _local = LocalBoostClassifier
 
+    def _predicting(self) -> Any:
+        local = self.to_local()
+        local._chains = []  # the games that `warm_start` keeps are several times as large as all else
+        return local
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Play all games on the workers of the current client, and mix them there."""
         seed = self._begin()
         client = default_client()
         blocks, lengths = _blocks(client, X, y, sample_weight)
-        sample = gather_sample(client, X, blocks, lengths, self, settings=self._settings(), seed=seed)
+        sample = gather_sample(client, X, blocks, lengths, self, game_lengths=self._lengths(), seed=seed)
         crew = DaskCrew(client)
         self._play(crew, sample.training, sample.n_rows, sample.classes, sample.features, seed)
         self._name_features(X, sample.features.n_features)

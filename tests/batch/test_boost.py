@@ -28,9 +28,9 @@ from ocoboost.batch.portfolio import (
     N_FOLDS,
     STRENGTHS,
     ChainSide,
+    Lengths,
     Place,
-    Training,
-    fold_of_rows,
+    make_training,
     play_chain,
     playing_at,
 )
@@ -44,7 +44,7 @@ def training(n_rows=240, n_classes=3, n_stages=4, seed=0):
     )
     binning = find_bins(X, np.ones(n_rows), 255)
     table = table_of([binning.codes(X).T], 6, binning.n_bins, edges_of(binning, 6))
-    return Training(table, y.astype(np.int64), np.ones(n_rows), fold_of_rows(seed, n_rows), n_classes, n_stages, seed)
+    return make_training(table, y.astype(np.int64), np.ones(n_rows), n_classes, Lengths(n_stages), seed)
 
 
 def table_sample(n_rows=1200, share=0.0, seed=0):
@@ -73,7 +73,7 @@ def test_a_chain_does_not_depend_on_the_labels_of_its_judges(kind):
 def test_at_gamma_one_no_play_would_move_and_below_it_plays_do(kind):
     told = training()
     side = ChainSide(kind, told, 0, 0)
-    for stage in range(told.n_stages):
+    for stage in range(told.lengths.n_stages):
         side.move(side.fit_next(stage), stage)
     if kind.gamma < 1.0:
         taught = side.plays[side.is_taught, 0]

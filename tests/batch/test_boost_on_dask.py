@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
+import warnings
 from contextlib import contextmanager
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 
 pytest.importorskip("distributed")
 
+import cloudpickle
 import dask
 import dask.array as da
 import dask.dataframe as dd
@@ -21,6 +24,7 @@ from sklearn.datasets import make_classification
 import ocoboost
 import ocoboost.dask
 from ocoboost.batch.columns import MOST_PLACES
+from ocoboost.batch.distributed_games import DaskCrew
 from ocoboost.dask import LostRowsError
 
 # Dask's own clean-up is noisy when workers are killed.
@@ -36,7 +40,10 @@ def cluster_of(n_workers):
         yield client
 
 
-@pytest.fixture(scope="module", params=[1, 2], ids=["one worker", "two workers"])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(1, marks=pytest.mark.slow, id="one worker"), pytest.param(2, id="two workers")],
+)
 def client(request):
     with cluster_of(request.param) as client:
         yield client
@@ -96,7 +103,7 @@ def test_the_same_bits_for_any_chunking_as_on_one_machine(client, setting):
         np.testing.assert_array_equal(model.predict_proba(lazy).compute(), local.predict_proba(X))
         np.testing.assert_array_equal(model.predict(lazy).compute(), local.predict(X))
     assert type(model.to_local()) is ocoboost.BoostClassifier
-    assert len(list(model.staged_predict(X))) == local.n_stages_.max()
+    np.testing.assert_array_equal(list(model.staged_predict(X)), list(local.staged_predict(X)))
     with pytest.raises(TypeError, match=r"pass X.compute\(\), or one chunk at a time"):
         model.staged_predict(lazy)
 
@@ -135,7 +142,34 @@ def test_two_fits_on_a_cluster_equal_one(client):
     lazy = da.from_array(X, chunks=(150, 6))
     model = ocoboost.dask.BoostClassifier(n_estimators=10, random_state=3, warm_start=True).fit(lazy, y)
     model.set_params(n_estimators=25).fit(lazy.rechunk((90, 6)), y)
-    assert_same_model(ocoboost.BoostClassifier(n_estimators=25, random_state=3).fit(X, y), model)
+    local = ocoboost.BoostClassifier(n_estimators=25, random_state=3).fit(X, y)
+    assert_same_model(local, model)
+    assert sent_size(model, lazy) < 1.2 * len(pickle.dumps(local))  # games stay here
+    assert len(model.to_local()._chains) == 25
+
+
+def sent_size(model, lazy):
+    return len(cloudpickle.dumps(dict(model.predict(lazy).dask)))
+
+
+def test_large_games_are_sent_without_advice(client):
+    crew = DaskCrew(client)
+    things = [np.arange(2_000_000.0), np.ones(3)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        sent = crew.send(things)
+    for thing, one in zip(things, crew.fetch(sent), strict=True):
+        np.testing.assert_array_equal(thing, one)
+
+
+@pytest.mark.parametrize("name", ["BoostClassifier", "AgnosticBoostClassifier"])
+def test_many_classes_are_no_reason_to_warn(client, name):
+    X, _, _ = sample(208)
+    model = getattr(ocoboost.dask, name)(n_estimators=1, random_state=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        model.fit(da.from_array(np.nan_to_num(X), chunks=(104, 6)), np.arange(208) % 26)
+    assert len(model.classes_) == 26
 
 
 BAD = {
@@ -187,15 +221,18 @@ def kill_at_game(monkeypatch, kill, number):
 
 
 @pytest.mark.slow  # a cluster of its own, and workers that start anew
-@pytest.mark.parametrize("number", [1, 13, 25])
-def test_a_killed_worker_changes_no_bit(monkeypatch, number):
+@pytest.mark.parametrize(("number", "is_warm"), [(1, False), (13, False), (25, False), (1, True)])
+def test_a_killed_worker_changes_no_bit(monkeypatch, number, is_warm):
     frame, y = text_sample()
     local = ocoboost.BoostClassifier(n_estimators=10, random_state=5).fit(frame, y)
+    lazy = dd.from_pandas(frame, npartitions=4)
+    model = ocoboost.dask.BoostClassifier(n_estimators=10, random_state=5, warm_start=is_warm)
     with cluster_of(2) as client:
+        if is_warm:
+            model.set_params(n_estimators=5).fit(lazy, y).set_params(n_estimators=10)
         processes = client.run(os.getpid)
         done = kill_at_game(monkeypatch, lambda: os.kill(min(processes.values()), signal.SIGKILL), number)
-        model = ocoboost.dask.BoostClassifier(n_estimators=10, random_state=5)
-        model.fit(dd.from_pandas(frame, npartitions=4), y)
+        model.fit(lazy, y)
         assert len(done) == 25
         assert client.run(os.getpid) != processes
     assert_same_model(local, model)

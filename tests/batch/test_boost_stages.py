@@ -14,7 +14,7 @@ from ocoboost.batch import portfolio
 from ocoboost.batch.binning import find_bins
 from ocoboost.batch.encoding import edges_of, table_of
 from ocoboost.batch.mixing import selection_bound, sharpened
-from ocoboost.batch.portfolio import KINDS, N_FOLDS, STRENGTHS, Place, playing_at
+from ocoboost.batch.portfolio import KINDS, N_FOLDS, STRENGTHS, Lengths, Place, playing_at
 
 
 def sample(n_rows=300, seed=0, flip_y=0.2):
@@ -49,13 +49,32 @@ def by_hand(model, X, n_stages):
     return out / total
 
 
+def best_accuracies(model, X, y, chain):
+    """After each stage: the best held-out accuracy over all leanings."""
+    table = model._read_rows(X)
+    sums = np.zeros((len(STRENGTHS), len(chain.judging), 3))
+    out = []
+    for tree in chain.trees:
+        counts = tree.counts(y, 3)
+        ends = tree.find_leaves(table, chain.judging)
+        sums += np.array([tree.leaning(counts, strength)[ends] for strength in STRENGTHS])
+        out.append((sums.argmax(axis=2) == y[chain.judging]).mean(axis=1).max())
+    return out
+
+
+def longest_voting(model):
+    """The stages of the longest game whose kind has a positive weight."""
+    voting = {member.kind for member in model.members_ if member.weight > 0.0}
+    return max(model.n_stages_[i].max() for i, kind in enumerate(KINDS) if kind.name in voting)
+
+
 @pytest.mark.parametrize("patience", [None, 1])
 def test_staged_predictions_are_those_of_the_first_trees_and_end_with_the_whole(patience):
     X, y = sample()
     model = BoostClassifier(n_estimators=30, random_state=1, warm_start=True, n_iter_no_change=patience).fit(X, y)
     model.taught = y
     staged = list(model.staged_predict_proba(X))
-    assert len(staged) == model.n_stages_.max()
+    assert len(staged) == longest_voting(model)
     assert (len(np.unique(model.n_stages_)) > 1) == (patience is not None)
     for stage, chances in enumerate(staged, 1):
         expected = sharpened(by_hand(model, X, stage), model.power_)
@@ -63,6 +82,12 @@ def test_staged_predictions_are_those_of_the_first_trees_and_end_with_the_whole(
     np.testing.assert_array_equal(staged[-1], model.predict_proba(X))
     for labels, chances in zip(model.staged_predict(X), staged, strict=True):
         np.testing.assert_array_equal(labels, model.classes_[chances.argmax(axis=1)])
+
+
+def test_stages_end_with_the_longest_game_that_votes():
+    X, y = sample(seed=11)
+    model = BoostClassifier(n_estimators=30, random_state=1, n_iter_no_change=1).fit(X, y)
+    assert len(list(model.staged_predict_proba(X))) == longest_voting(model) < model.n_stages_.max()
 
 
 @pytest.mark.parametrize(("first", "then"), [(5, 10), (10, 60), (100, 205), (7, 8)])
@@ -99,20 +124,24 @@ def test_stopped_games_stay_stopped_and_two_fits_equal_one():
     assert whole.n_stages_.min() < whole.n_stages_.max()
 
 
+def test_patience_that_begins_later_counts_from_the_best_stage():
+    X, y = sample()
+    model = BoostClassifier(n_estimators=40, random_state=1, tol=0.0, warm_start=True).fit(X, y)
+    accuracies = [best_accuracies(model, X, y, chain) for chain in model._chains]
+    model.set_params(n_estimators=60, n_iter_no_change=3).fit(X, y)
+    goes_on = np.array([8 - (1 + int(np.argmax(found))) < 3 for found in accuracies]).reshape(len(KINDS), N_FOLDS)
+    assert 0 < goes_on.sum() < goes_on.size
+    np.testing.assert_array_equal(model.n_stages_ > 8, goes_on)
+
+
 @pytest.mark.parametrize("tolerance", [0.0, 0.02])
 def test_a_game_stops_when_its_judges_see_no_gain(tolerance):
     X, y = sample()
     whole = BoostClassifier(n_estimators=75, random_state=2, warm_start=True).fit(X, y)
     model = BoostClassifier(n_estimators=75, random_state=2, n_iter_no_change=3, tol=tolerance).fit(X, y)
-    table = whole._read_rows(X)
     for number, chain in enumerate(whole._chains):
-        sums = np.zeros((len(STRENGTHS), len(chain.judging), 3))
         best, best_stage = -1.0, 0
-        for stage, tree in enumerate(chain.trees, 1):
-            counts = tree.counts(y, 3)
-            ends = tree.find_leaves(table, chain.judging)
-            sums += np.array([tree.leaning(counts, strength)[ends] for strength in STRENGTHS])
-            accuracy = (sums.argmax(axis=2) == y[chain.judging]).mean(axis=1).max()
+        for stage, accuracy in enumerate(best_accuracies(whole, X, y, chain), 1):
             if accuracy > best + tolerance + 1e-12:
                 best, best_stage = accuracy, stage
             elif stage - best_stage >= 3:
@@ -136,8 +165,9 @@ def test_what_cannot_be_played_on_is_said_and_changes_nothing():
     with pytest.raises(ValueError, match="n_estimators must be at least the 10 of the fit before"):
         model.set_params(n_estimators=5).fit(X, y)
     model.set_params(n_estimators=15)
-    for rows, labels in ((X + 0.1, y), (X, np.roll(y, 1)), (X[:-1], y[:-1])):
-        with pytest.raises(ValueError, match="warm_start plays on with the sample of the fit before"):
+    for rows, labels in ((X + 0.1, y), (X, np.roll(y, 1)), (X[:-1], y[:-1]), (X[:, :3], y)):
+        message = "warm_start plays on with the sample of the fit before|X has 3 features, but .* is expecting 6"
+        with pytest.raises(ValueError, match=message):
             model.fit(rows, labels)
     np.testing.assert_array_equal(model.predict_proba(X), chances)
     model.set_params(warm_start=False, n_estimators=5).fit(X[:-1], y[:-1])
@@ -154,7 +184,9 @@ def test_steps_shrink_as_horizons_double_and_never_depend_on_the_end():
     bins = find_bins(X, np.ones(120), 255)
     table = table_of([bins.codes(X).T], 6, bins.n_bins, edges_of(bins, 6))
     short, long = (
-        portfolio.play_chain(portfolio.make_training(table, y, np.ones(120), 3, 1, n_stages), Place(kind, 2, 7))
+        portfolio.play_chain(
+            portfolio.make_training(table, y, np.ones(120), 3, Lengths(n_stages), 1), Place(kind, 2, 7)
+        )
         for n_stages in (3, 24)
     )
     for tree, same in zip(short.trees, long.trees[:3], strict=True):

@@ -149,6 +149,18 @@ def test_batch_tables_keep_defaults_and_tuned_models_apart():
     assert "| BoostClassifier | 2.00 | 70.0 |" in tuned
 
 
+@pytest.mark.parametrize("named", [[], ["LightGBM, tuned"]])
+def test_models_are_tuned_only_when_they_are_named(monkeypatch, named):
+    batch = importlib.import_module("batch_accuracy")
+    monkeypatch.setattr(batch, "is_installed", lambda model: True)
+    planned = []
+    monkeypatch.setattr(batch.studies, "run_missing", lambda name, jobs, *_, **__: planned.extend(jobs))
+    monkeypatch.setattr(sys, "argv", ["batch_accuracy", "run", *(["--models", *named] if named else [])])
+    batch.main()
+    assert {job["model"] for job in planned} == set(named or batch.MODELS)
+    assert set(batch.TUNED) >= set(named)
+
+
 def test_tuning_keeps_to_its_budget_and_finds_what_is_better():
     tuning = importlib.import_module("batch_tuning")
     draw = np.random.default_rng(0)

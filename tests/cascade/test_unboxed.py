@@ -92,3 +92,22 @@ def test_a_value_of_another_type_has_no_page(change):
     frozen = value.inner.matrix.copy()
     frozen.flags.writeable = False
     assert not unboxed.can_hold("test", value._replace(inner=value.inner._replace(matrix=frozen)))
+
+
+def test_a_seed_may_have_any_bits():
+    for seed in (2**63 + 5, 2**64 - 1, 0):
+        value = outer(0)._replace(seed=np.uint64(seed))
+        assert unboxed.can_hold("test", value)
+        book, out = unboxed.empty_book("test", 1), np.zeros(6)
+        unboxed.write(book, 0, value)
+        look(book, 0, out)
+        assert out[5] == seed >> 60
+
+
+def test_numbers_of_other_sizes_are_refused_not_misread():
+    class Short(NamedTuple):
+        number: np.float32
+
+    assert unboxed.can_hold("short", Short(np.float32(0.5)))
+    with pytest.raises(TypeError, match="64 bits"):
+        unboxed.empty_book("short", 1)

@@ -122,6 +122,7 @@ def test_with_costs_every_model_says_what_is_cheapest_to_it(tmp_path, title):
     assert result["accuracy"] == pytest.approx(100.0 * right / 300, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_the_rarest_label_and_costs_are_shown(tmp_path):
     path = write(tmp_path / "rows.csv")
     arguments = ["compare", path, "--target", "label", "--models", "hoeffding", "--out", tmp_path / "out"]

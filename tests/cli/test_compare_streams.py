@@ -44,6 +44,7 @@ def test_generated_streams_and_files_are_run_once_and_ranked(folder):
     assert "critical difference" in (folder / "out" / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_use_stands_for_all_streams_that_have_it(folder):
     arguments = ["compare", "--streams", "--rows", 60, "--models", "last-label", "--jobs", 1, "--out", folder / "out"]
     cells = json.loads(invoke(*arguments, "--datasets", "development", "--json").stdout)["cells"]

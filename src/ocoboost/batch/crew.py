@@ -15,9 +15,9 @@ class Crew(Protocol):
     """Calls functions, and keeps what they return."""
 
     def map(
-        self, function: Callable[..., Any], *columns: Iterable[Any], tick: Callable[[], None] | None = None
+        self, function: Callable[..., Any], *lists: Iterable[Any], tick: Callable[[], None] | None = None
     ) -> list[Any]:
-        """``function`` of each row of the columns; ``tick`` is called after each."""
+        """``function`` of the first items of all lists, of the second ones, ...; ``tick`` is called after each."""
 
     def send(self, things: list[Any]) -> list[Any]:
         """Things of this process, in the form that ``map`` takes."""
@@ -33,7 +33,7 @@ class LocalCrew:
         self.n_jobs = n_jobs
 
     def map(
-        self, function: Callable[..., Any], *columns: Iterable[Any], tick: Callable[[], None] | None = None
+        self, function: Callable[..., Any], *lists: Iterable[Any], tick: Callable[[], None] | None = None
     ) -> list[Any]:
         def call(arguments: tuple[Any, ...]) -> Any:
             result = function(*arguments)
@@ -41,7 +41,7 @@ class LocalCrew:
                 tick()
             return result
 
-        rows = list(zip(*columns, strict=True))
+        rows = list(zip(*lists, strict=True))
         if self.n_jobs == 1:
             return list(map(call, rows))
         with ThreadPoolExecutor(self.n_jobs) as executor:

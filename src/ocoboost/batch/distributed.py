@@ -7,7 +7,7 @@ chunks' states again from their rows; a digest makes sure that the rows have not
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import CancelledError
 from typing import Any, NamedTuple
 
@@ -57,11 +57,7 @@ def _read(block: Block, allow_nan: bool) -> tuple[FloatArray, NDArray[Any], Floa
         block.X, dtype=np.float64, order="C", ensure_all_finite=finite, ensure_min_samples=0, input_name="X"
     )
     y, weights = read_labels(block, len(X))
-    classes, labels = np.unique(y, return_inverse=True)
-    digest = hashlib.blake2b(repr((X.shape, classes.tolist())).encode())
-    for array in (X, np.ascontiguousarray(weights), labels):
-        digest.update(array.data)
-    return X, y, weights, digest.hexdigest()
+    return X, y, weights, chunk_digest(X, y, weights)
 
 
 def read_labels(block: Block, n_rows: int) -> tuple[NDArray[Any], FloatArray]:
@@ -76,6 +72,27 @@ def read_labels(block: Block, n_rows: int) -> tuple[NDArray[Any], FloatArray]:
     if (weights < 0.0).any():
         raise ValueError("Negative values in data passed to `sample_weight`")
     return y, weights
+
+
+def chunk_digest(
+    numbers: FloatArray, y: NDArray[Any], weights: FloatArray, texts: Iterable[list[str | None]] = ()
+) -> str:
+    """By which the same chunk is known again."""
+    classes, labels = np.unique(y, return_inverse=True)
+    digest = hashlib.blake2b(repr((numbers.shape, classes.tolist())).encode())
+    for array in (numbers, weights, labels):
+        digest.update(np.ascontiguousarray(array).data)
+    for column in texts:
+        digest.update(repr(column).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def all_classes(found: list[NDArray[Any]]) -> NDArray[Any]:
+    """The classes of all chunks, in order; labels that are no classes are an error."""
+    classes = np.unique(np.concatenate(found))
+    # scikit-learn takes labels, of which most are different if there are as many as classes: it warns of a regression.
+    check_classification_targets(np.repeat(classes, 3))
+    return classes
 
 
 def _survey(block: Block, allow_nan: bool, seed: int, first_row: int, n_rows: int) -> Survey:
@@ -206,8 +223,7 @@ def prepare(
     surveys: list[Survey] = gather(client, client.compute(planned))
     if len({found.n_features for found in surveys}) > 1:
         raise ValueError("X has chunks with different numbers of features")
-    classes = np.unique(np.concatenate([found.classes for found in surveys]))
-    check_classification_targets(classes)
+    classes = all_classes([found.classes for found in surveys])
     rows_per_class = np.zeros(len(classes), dtype=np.int64)
     for found in surveys:
         rows_per_class[np.searchsorted(classes, found.classes)] += found.rows_per_class

@@ -9,7 +9,6 @@ sure that the rows have not changed.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -18,16 +17,15 @@ import dask
 import numpy as np
 from distributed import Client, as_completed
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch import columns, encoding
 from ocoboost.batch.binning import Binning, find_bins, rows_for_bins
 from ocoboost.batch.boost import BoostClassifier
 from ocoboost.batch.columns import RawColumns
-from ocoboost.batch.distributed import Block, LostRowsError, gather, itself, read_labels
+from ocoboost.batch.distributed import Block, LostRowsError, all_classes, chunk_digest, gather, itself, read_labels
 from ocoboost.batch.encoding import Encoded, Features, Layout
-from ocoboost.batch.portfolio import Training, make_training
+from ocoboost.batch.portfolio import Lengths, Training, make_training
 
 
 class DaskCrew:
@@ -37,16 +35,18 @@ class DaskCrew:
         self.client = client
 
     def map(
-        self, function: Callable[..., Any], *columns: Iterable[Any], tick: Callable[[], None] | None = None
+        self, function: Callable[..., Any], *lists: Iterable[Any], tick: Callable[[], None] | None = None
     ) -> list[Any]:
-        futures = [self.client.submit(function, *row, pure=False) for row in zip(*columns, strict=True)]
+        futures = [self.client.submit(function, *row, pure=False) for row in zip(*lists, strict=True)]
         if tick is not None:
             for _ in as_completed(futures):
                 tick()
         return futures
 
     def send(self, things: list[Any]) -> list[Any]:
-        return self.client.scatter(things)  # type: ignore[no-any-return]
+        """Each is the argument of a task: of what is scattered, nothing is left when its worker is lost."""
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1PiB"}):  # large they are
+            return [self.client.submit(itself, thing, pure=False) for thing in things]
 
     def fetch(self, results: list[Any]) -> list[Any]:
         return gather(self.client, results)
@@ -95,7 +95,14 @@ class SampleOnWorkers(NamedTuple):
 
 
 def gather_sample(
-    client: Client, X: Any, blocks: list[Block], lengths: list[int], model: BoostClassifier, *, settings: Any, seed: int
+    client: Client,
+    X: Any,
+    blocks: list[Block],
+    lengths: list[int],
+    model: BoostClassifier,
+    *,
+    game_lengths: Lengths,
+    seed: int,
 ) -> SampleOnWorkers:
     """Read every chunk twice (text once more): to find texts, classes and thresholds, and to encode it."""
     first_rows = np.cumsum([0, *lengths]).tolist()
@@ -111,8 +118,7 @@ def gather_sample(
     summaries: list[Summary] = gather(client, client.map(attrgetter("summary"), surveys, pure=False))
     if len({summary.n_features for summary in summaries}) > 1:
         raise ValueError("X has chunks with different numbers of features")
-    classes = np.unique(np.concatenate([summary.classes for summary in summaries]))
-    check_classification_targets(classes)
+    classes = all_classes([summary.classes for summary in summaries])
     texts = encoding.code_texts(summary.texts for summary in summaries)
     n_features = summaries[0].n_features
     plain = encoding.plain_places(n_features, texts)
@@ -127,7 +133,9 @@ def gather_sample(
     encoded = client.compute(
         [encode(blocks[i], places, digest, first_rows[i], layout) for i, digest in zip(kept, digests, strict=True)]
     )
-    gathered = client.submit(_gather, encoded, layout, rows, len(classes), model.max_bins, settings, seed, pure=False)
+    gathered = client.submit(
+        _gather, encoded, layout, rows, len(classes), model.max_bins, game_lengths, seed, pure=False
+    )
     training, told = (client.submit(attrgetter(name), gathered, pure=False) for name in Gathered._fields)
     [features] = gather(client, [told])
     return SampleOnWorkers(training, features, classes, first_rows[-1])
@@ -142,13 +150,7 @@ def _read(block: Block, places: tuple[int, ...]) -> tuple[RawColumns, NDArray[An
     """A chunk, checked, and a digest of it."""
     raw = columns.read_columns(BoostClassifier(), block.X, places=places, is_sample=True)
     y, weights = read_labels(block, len(raw.numbers))
-    classes, labels = np.unique(y, return_inverse=True)
-    digest = hashlib.blake2b(repr((raw.numbers.shape, classes.tolist())).encode())
-    for array in (raw.numbers, weights, labels):
-        digest.update(np.ascontiguousarray(array).data)
-    for texts in raw.texts.values():
-        digest.update(repr(texts).encode("utf-8", "surrogatepass"))
-    return raw, y, weights, digest.hexdigest()
+    return raw, y, weights, chunk_digest(raw.numbers, y, weights, raw.texts.values())
 
 
 def _survey(block: Block, places: tuple[int, ...], seed: int, first_row: int, n_rows: int) -> Survey:
@@ -184,9 +186,15 @@ def _encode(block: Block, places: tuple[int, ...], digest: str, first_row: int, 
 
 
 def _gather(
-    chunks: list[Encoded], layout: Layout, rows: AllRows, n_classes: int, max_bins: int, settings: Any, seed: int
+    chunks: list[Encoded],
+    layout: Layout,
+    rows: AllRows,
+    n_classes: int,
+    max_bins: int,
+    game_lengths: Lengths,
+    seed: int,
 ) -> Gathered:
     labels, weights = rows.labels, rows.weights
     features = encoding.put_together(chunks, layout, labels, weights, n_classes, max_bins, seed)
-    training = make_training(features.table, labels, weights, n_classes, seed, *settings)
+    training = make_training(features.table, labels, weights, n_classes, game_lengths, seed)
     return Gathered(training, features._replace(table=features.table._replace(codes=features.table.codes[:, :0])))

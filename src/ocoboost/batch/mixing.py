@@ -3,13 +3,15 @@
 Member m gets a weight in proportion to exp(-(a* - a_m) / (s / 2)), where a_m is its held-out accuracy, a* the best one,
 and s the standard error of a*: members that are as good as the best one, as far as the rows can tell, share the vote.
 
-What holds, for rows drawn independently and of equal weight: a chain's trees do not depend on its judging rows. So, by
-Hoeffding's inequality and a union bound over all M members and F folds of n / F rows each, with probability 1 - d every
-member's held-out accuracy is within e = sqrt(F ln(2 M F / d) / (2 n)) of the mean accuracy of its chains on fresh rows
-(of the same noise). Exponential weights lose at most (s / 2) ln M to a* on the held-out rows, so a member drawn by its
-weight is, in expectation, at most 2 e + (s / 2) ln M below the best member. The mixture of their distributions, which
-predicts, is wrong at most twice as often as a label drawn from it. Choices are made from sums of whole numbers, and
-equal scores get equal weights.
+What holds, for rows drawn independently and of equal weight: a chain's trees do not depend on its judging rows. (With
+`n_iter_no_change` their number does. M then counts every number of stages of every member, and the held-out accuracy of
+the mixture is slightly too high: the rows that judge it also chose where its games stop.) So, by Hoeffding's inequality
+and a union bound over all M members and F folds of n / F rows each, with probability 1 - d every member's held-out
+accuracy is within e = sqrt(F ln(2 M F / d) / (2 n)) of the mean accuracy of its chains on fresh rows (of the same
+noise). Exponential weights lose at most (s / 2) ln M to a* on the held-out rows, so a member drawn by its weight is, in
+expectation, at most 2 e + (s / 2) ln M below the best member. The mixture of their distributions, which predicts, is
+wrong at most twice as often as a label drawn from it. Choices are made from sums of whole numbers, and equal scores get
+equal weights.
 """
 
 from __future__ import annotations

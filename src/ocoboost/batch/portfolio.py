@@ -65,6 +65,15 @@ KINDS = (
 )
 
 
+class Lengths(NamedTuple):
+    """How long chains are played."""
+
+    n_stages: int
+    patience: int | None = None  # stages without a better held-out score after which a chain stops
+    tolerance: float = 0.0  # what counts as better, in accuracy
+    is_kept: bool = False  # whether chains can be played on
+
+
 class Training(NamedTuple):
     """All that a chain is told."""
 
@@ -73,11 +82,8 @@ class Training(NamedTuple):
     weights: FloatArray  # their mean is 1, so that a strength counts rows
     folds: IntArray  # of every row; -1: never held out
     n_classes: int
-    n_stages: int
+    lengths: Lengths
     seed: int
-    patience: int | None = None  # stages without a better held-out score after which a chain stops
-    tolerance: float = 0.0  # what counts as better, in accuracy
-    is_kept: bool = False  # whether chains can be played on
 
 
 class Pause(NamedTuple):
@@ -175,7 +181,8 @@ def playing_at(kind: Kind, n_classes: int, stage: int) -> Playing:
 def play_chain(training: Training, place: Place, before: Chain | None = None) -> Chain:
     """Play one game, or play it on, and have it judged by the rows of its fold."""
     pause = None if before is None else before.pause
-    side = ChainSide(*place[:1], training, *place[1:], pause=pause)
+    lengths = training.lengths
+    side = ChainSide(place.kind, training, fold=place.fold, number=place.number, pause=pause)
     judging = np.nonzero(~side.is_taught)[0]
     units = weight_units(training.weights[judging])
     labels = training.labels[judging]
@@ -185,22 +192,22 @@ def play_chain(training: Training, place: Place, before: Chain | None = None) ->
         best, best_stage = -1, 0
     else:
         trees, sums, best, best_stage = list(before.trees), pause.sums.copy(), pause.best, pause.best_stage
-    patience = training.patience if len(judging) else None
+    patience = lengths.patience if len(judging) else None
     if patience is None or len(trees) - best_stage < patience:
-        for tree in game.play(side, ChainSide.fit_next, training.n_stages, len(trees)):
+        for tree in game.play(side, ChainSide.fit_next, lengths.n_stages, len(trees)):
             trees.append(tree)
             if len(judging):
                 counts = tree.counts(training.labels, training.n_classes)
                 ends = tree.find_leaves(training.table, judging)
                 for number, strength in enumerate(STRENGTHS):
                     leaves.add_rows(tree.leaning(counts, strength), ends, 1.0, sums[number])
-            if patience is not None:
+            if patience is not None or lengths.is_kept:  # patience may begin when a kept chain is played on
                 score = int(hits_of(sums, labels, units).max())
-                if score > best + training.tolerance * int(units.sum()):
+                if score > best + lengths.tolerance * int(units.sum()):
                     best, best_stage = score, len(trees)
-                elif len(trees) - best_stage >= patience:
-                    break
-    pause = Pause(side.plays, side.memory, sums, best, best_stage) if training.is_kept else None
+            if patience is not None and len(trees) - best_stage >= patience:
+                break
+    pause = Pause(side.plays, side.memory, sums, best, best_stage) if lengths.is_kept else None
     return Chain(trees, judging, hits_of(sums, labels, units), pause)
 
 
@@ -241,15 +248,11 @@ def make_training(
     labels: IntArray,
     weights: FloatArray,
     n_classes: int,
+    lengths: Lengths,
     seed: int,
-    n_stages: int,
-    patience: int | None = None,
-    tolerance: float = 0.0,
-    is_kept: bool = False,
 ) -> Training:
     """Give every row its fold."""
-    folds = fold_of_rows(seed, len(labels))
-    return Training(table, labels, weights, folds, n_classes, n_stages, seed, patience, tolerance, is_kept)
+    return Training(table, labels, weights, fold_of_rows(seed, len(labels)), n_classes, lengths, seed)
 
 
 def fold_of_rows(seed: int, n_rows: int) -> IntArray:

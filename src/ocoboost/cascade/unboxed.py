@@ -66,6 +66,8 @@ def _list_numbers(value: Any, out: list[Any]) -> None:
             out += (0, 0, part.size, part.itemsize, part.__array_interface__["data"][0], *part.shape, *part.strides)
         elif isinstance(part, tuple):
             _list_numbers(part, out)
+        elif isinstance(part, np.uint64):
+            out.append(part.astype(np.int64))  # the same bits; a seed may be above what a signed number holds
         else:
             out.append(part)
 
@@ -84,6 +86,8 @@ def _lay_out(kind: Any, start: int, offsets: list[int], formats: list[str]) -> t
     """List the numbers of a value that begins at ``start``, as C would lay it out; returns its size and alignment."""
     parts = _parts_of(kind)
     if not parts:
+        if not (_is_truth(kind) or kind.is_pointer or isinstance(kind, ir.DoubleType) or _is_whole(kind)):
+            raise TypeError(f"a page holds numbers of 64 bits, truth values and addresses, not {kind}")
         code = "f8" if isinstance(kind, ir.DoubleType) else "u8" if kind.is_pointer else "i8"
         offsets.append(start)
         formats.append("?" if _is_truth(kind) else code)
@@ -99,6 +103,10 @@ def _lay_out(kind: Any, start: int, offsets: list[int], formats: list[str]) -> t
 
 def _is_truth(kind: Any) -> bool:
     return isinstance(kind, ir.IntType) and bool(kind.width == 1)
+
+
+def _is_whole(kind: Any) -> bool:
+    return isinstance(kind, ir.IntType) and bool(kind.width == 64)
 
 
 def _parts_of(kind: Any) -> list[Any]:

@@ -220,8 +220,6 @@ class Mixture:
         """``answer`` for one row, likewise; None if it has to go the long way."""
         return self.row_by_row.answer(self, codes, n_classes, n_learned, version)
 
-    # -- parts of both -------------------------------------------------------------------------------------------------
-
     @property
     def _is_native(self) -> bool:
         return all(isinstance(cascade.ensemble, NativeEnsemble) for cascade in self.cascades)
