@@ -95,7 +95,8 @@ class HoeffdingEnsemble(NativeEnsemble):
         numeric += [-1] * n_unknown
         nominal += [-1] * n_unknown
         # Positions are given once, when a column's kind shows: it takes the next free one of that kind.
-        n_numeric, n_nominal = max(numeric, default=-1) + 1, max(nominal, default=-1) + 1
+        # Of Python's own type, whatever it was before: single rows take the short way only while no type changes.
+        n_numeric, n_nominal = int(max(numeric, default=-1)) + 1, int(max(nominal, default=-1)) + 1
         for column, n_codes in enumerate(codes_of_columns(schema, self.nominal)):
             if numeric[column] < 0 and nominal[column] < 0 and n_codes is not None:
                 if n_codes == NUMBERS:
