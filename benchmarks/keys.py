@@ -1,7 +1,7 @@
 """Many keys in little memory: rows per second, memory, disk space, and equality with models trained apart.
 
 Every key has its rows in one visit, but for a tenth of the keys, which come back for the second half of theirs when
-their models have long been on disk.
+their models have long been on disk. A process of its own learns them, without the libraries that studies need.
 
     python benchmarks/keys.py run --keys 100000 --rows 50 --max-size 32
     python benchmarks/keys.py report
@@ -11,17 +11,18 @@ Finished runs are kept in ``benchmarks/results/keys.jsonl``; ``report`` writes t
 
 from __future__ import annotations
 
+import json
 import resource
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import studies
 
 from ocoboost import HoeffdingTrees, ModelsByKey, OnlineAgnosticBoostClassifier
-from ocoboost.bench.jobs import Job, Result
 from ocoboost.saving.model import model_bytes
 
 MODELS = {
@@ -54,8 +55,8 @@ def tables(n_keys: int, n_rows: int) -> Any:
         yield np.concatenate(X), y, keys
 
 
-def run(job: Job) -> Result:
-    """All keys through one process; some of the models are then trained apart."""
+def measured(job: dict[str, Any]) -> dict[str, Any]:
+    """All keys through this process; some of the models are then trained apart."""
     template = MODELS[job["model"]]
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -83,7 +84,15 @@ def run(job: Job) -> Result:
     return {**result, "n_equal": n_equal}
 
 
+def run(job: dict[str, Any]) -> dict[str, Any]:
+    command = [sys.executable, __file__, "worker", json.dumps(job)]
+    result: dict[str, Any] = json.loads(subprocess.check_output(command, text=True))
+    return result
+
+
 def report(runs: list[dict[str, Any]]) -> str:
+    import studies
+
     columns = ["model of a key", "keys", "rows each", "`max_size`, MiB", "rows per second of processor time"]
     columns += ["peak memory of the process, MB", "on disk, MB", "equal to models trained apart"]
     lines = [
@@ -103,6 +112,8 @@ def report(runs: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
+    import studies
+
     parser = studies.parser(__doc__)
     parser.add_argument("action", choices=("run", "report"))
     parser.add_argument("--keys", type=int, default=100_000)
@@ -119,4 +130,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["worker"]:
+        print(json.dumps(measured(json.loads(sys.argv[2]))))
+    else:
+        main()
