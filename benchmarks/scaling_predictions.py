@@ -70,7 +70,9 @@ def simulate(
     replayed: int = 50,
     seed: int = 0,
 ) -> float:
-    """Seconds for ``n_blocks`` blocks through stages with two places before each; times vary by ``spread``.
+    """Seconds for ``n_blocks`` blocks through stages; times vary by ``spread``.
+
+    Before a stage there are four places: two that it holds itself, and two of its courier.
 
     ``slow`` multiplies the first stage's times; at block ``lost_at`` the middle stage is made again and takes
     ``replayed`` blocks once more.
