@@ -82,7 +82,7 @@ def soak(name: str, n_rows: int) -> None:
                 }
                 job = {"model": name, "rows": n_rows, "at": first + BLOCK}
                 print(job | result, flush=True)
-                file.write(json.dumps({"job": job, "code": code(), "result": result}) + "\n")
+                file.write(json.dumps({"job": job, "code": code("soak"), "result": result}) + "\n")
                 file.flush()
                 times, right = [], 0
 

@@ -80,7 +80,7 @@ def work_of(store: str, data_dir: Path | None) -> Callable[[Job], Result]:
 
 def draw(runs: list[dict[str, Any]], store: str, n_runs: int, seed: int) -> Drawn:
     """A uniform sample of the runs that need it, and one more of each kind that it has missed."""
-    stale = [run for run in runs if not stored.is_present(run) and not stored.is_lasting(run["job"])]
+    stale = [run for run in runs if not stored.is_present(run, store) and not stored.is_lasting(run["job"])]
     stale = [run for run in stale if "speed" not in run["job"]]
     order = random.Random(f"{store} {seed}").sample(stale, len(stale))
     sample = order[:n_runs]
@@ -140,7 +140,7 @@ def check(
         jobs[key(run["job"])] = agree(run["result"], made)
         if not jobs[key(run["job"])]:
             differing.append({"job": run["job"], **differences(run["result"], made)})
-    found = {"store": path.stem, "code": code(), "seed": seed, "n_stored": len(drawn.stale), "n_run": len(jobs)}
+    found = {"store": path.stem, "code": code(path.stem), "seed": seed, "n_stored": len(drawn.stale), "n_run": len(jobs)}
     took = round(time.process_time() - began, 1)
     return {**found, "n_equal": sum(jobs.values()), "jobs": jobs, "differing": differing, "cpu_seconds": took}
 
@@ -154,7 +154,7 @@ def known(results: Path) -> dict[str, dict[str, tuple[int, int]]]:
     checks = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     verdicts: dict[str, dict[str, bool]] = {}
     for found in checks:
-        if found["code"] == code():
+        if found["code"] == code(found["store"]):
             verdicts.setdefault(found["store"], {}).update(found["jobs"])
     counted: dict[str, dict[str, tuple[int, int]]] = {}
     for store, jobs in verdicts.items():

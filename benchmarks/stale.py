@@ -4,9 +4,9 @@
     python benchmarks/stale.py --check    # exit code 1 if a table has runs of other sources that are not confirmed
 
 A table stands between two marks in a page, or is a page that a study writes as a whole. Every run that a study has kept
-carries a checksum of the sources of models and kernels that made it, without comments and docstrings
-(``bench/jobs.py``); readers of files, commands and services are no part of it. Runs of other libraries' models do not
-depend on our sources. Runs from before there were checksums count as of other sources.
+carries a checksum of the sources of models and kernels that made it, without comments and docstrings, and without batch
+boosters where none takes part (``bench/jobs.py``); readers of files, commands and services are no part of it. Runs of
+other libraries' models do not depend on our sources. Runs from before there were checksums count as of other sources.
 Runs of other sources are confirmed if ``spot_check.py`` has made at least ten of their store again with the present
 sources, or all if there are fewer, some of every kind of model, and all of them agree. Where one differs, all runs of
 its kind are stale, and every other kind needs ten of its own.
@@ -122,7 +122,7 @@ def _counted_in(name: str, checks: dict[str, tuple[int, int]]) -> tuple[int, ...
     """The same of one store; ``checks`` are by kind how many runs were made again and how many agree."""
     runs = stored.last_runs(studies.RESULTS / f"{name}.jsonl")
     ours = [run for run in runs if not stored.is_lasting(run["job"])]
-    n_other = sum(not stored.is_present(run) for run in ours)
+    n_other = sum(not stored.is_present(run, name) for run in ours)
     n_confirmed = n_other - sum(unconfirmed(name, checks).values())
     n_checked, n_equal = (sum(counts[place] for counts in checks.values()) for place in (0, 1))
     used = (n_checked, n_equal) if n_other else (0, 0)  # nothing needs it otherwise
@@ -133,7 +133,7 @@ def unconfirmed(name: str, checks: dict[str, tuple[int, int]]) -> Counter[str]:
     """How many runs of a store are of other sources and not confirmed, by kind of model."""
     runs = stored.last_runs(studies.RESULTS / f"{name}.jsonl")
     other = Counter(
-        stored.kind(run["job"]) for run in runs if not (stored.is_lasting(run["job"]) or stored.is_present(run))
+        stored.kind(run["job"]) for run in runs if not (stored.is_lasting(run["job"]) or stored.is_present(run, name))
     )
     asked = {kind: checks[kind] for kind in other if kind in checks}
     n_run, n_equal = (sum(counts[place] for counts in asked.values()) for place in (0, 1))
@@ -152,7 +152,7 @@ def main() -> int:
     found = tables()
     columns = ("page", "table", "by", "present", "other", "others' models", "state")
     rows = [(m.page, m.mark, ", ".join(m.scripts), *map(str, m[4:7]), m.state) for m in found]
-    print(f"The present sources: {code()}")
+    print(f"The present sources: {code('batch')}, without batch boosters {code('online')}")
     print("\n".join(markdown_table(Table(columns, rows), text=(0, 1, 2, 6))))
     checks = spot_check.known(studies.RESULTS)
     for name in sorted({name for made in found if made.is_stale for name in made.results}):

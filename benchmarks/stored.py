@@ -30,9 +30,9 @@ def is_lasting(job: Job) -> bool:
     return OTHERS.match(str(job.get("model", ""))) is not None or job.get("tree") == "before"
 
 
-def is_present(run: dict[str, Any]) -> bool:
-    """Whether the present sources made a run."""
-    return bool(run.get("code") == code())
+def is_present(run: dict[str, Any], store: str) -> bool:
+    """Whether the present sources made a run of a store."""
+    return bool(run.get("code") == code(store))
 
 
 def kind(job: Job) -> str:

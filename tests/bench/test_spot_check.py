@@ -113,7 +113,7 @@ def test_a_run_that_differs_makes_its_kind_stale_until_it_is_made_again(spot_che
     assert (table.is_stale, table.n_other, table.n_confirmed) == (True, 60, 30)  # a has ten of its own
     checks = spot_check.known(results)["toy"]
     assert stale.unconfirmed("toy", checks) == {"model b": 30}
-    write(results / "toy.jsonl", ["b"], 30, of=code())
+    write(results / "toy.jsonl", ["b"], 30, of=code("toy"))
     (table,) = stale.tables()
     assert (table.is_stale, table.n_present, table.n_other, table.n_confirmed) == (False, 30, 30, 30)
 
@@ -149,7 +149,7 @@ def test_runs_are_drawn_uniformly_and_no_kind_is_left_out(spot_check):
     runs = [{"job": {"model": "common", "shuffle": shuffle}, "result": {}} for shuffle in range(40)]
     runs.append({"job": {"model": "scarce", "shuffle": 0}, "result": {}})
     ours = len(runs)
-    runs.append({"job": {"model": "common", "shuffle": 99}, "code": code(), "result": {}})
+    runs.append({"job": {"model": "common", "shuffle": 99}, "code": code("toy"), "result": {}})
     runs += [{"job": job, "result": {}} for job in ({"model": "LightGBM"}, {"tree": "before"}, {"speed": "a"})]
     counts: Counter[str] = Counter()
     for seed in range(2000):

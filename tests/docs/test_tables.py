@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ocoboost.bench import jobs
 from ocoboost.bench.jobs import code, without_words
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -51,10 +52,10 @@ def test_runs_of_other_sources_are_told_from_present_ones(stale, tmp_path, monke
     job = {"dataset": "cars", "model": "boost"}
     runs = [
         {"job": job, "code": "old", "result": {}},
-        {"job": job, "code": code(), "result": {}},  # the last one counts
+        {"job": job, "code": code("study"), "result": {}},  # the last one counts
         {"job": {**job, "model": "River ARF"}, "code": "old", "result": {}},
         {"job": {**job, "dataset": "mice"}, "result": {}},
-        {"job": {**job, "dataset": "yeast"}, "code": code(), "result": {"failed": "no"}},
+        {"job": {**job, "dataset": "yeast"}, "code": code("study"), "result": {"failed": "no"}},
     ]
     (folder / "results" / "study.jsonl").write_text("".join(json.dumps(run) + "\n" for run in runs) + '{"job"')
     for name, path in {"DOCS": tmp_path / "docs", "RESULTS": folder / "results"}.items():
@@ -71,3 +72,14 @@ def test_words_about_a_source_are_no_part_of_it():
     plain = 'def f(x):\n    text = """# kept\n"""\n    return x + 1'
     assert without_words(source) == without_words(plain) == plain
     assert without_words(source.replace("x + 1", "x - 1")) != plain
+
+
+def test_only_studies_with_batch_boosters_depend_on_their_sources(tmp_path, monkeypatch):
+    (tmp_path / "batch").mkdir()
+    (tmp_path / "__init__.py").write_text("")
+    monkeypatch.setattr(jobs.ocoboost, "__file__", str(tmp_path / "__init__.py"))
+    known = []
+    for text in ("x = 1", "x = 2"):
+        (tmp_path / "batch" / "boost.py").write_text(text)
+        known.append([jobs.code.__wrapped__(study) for study in ("batch_accuracy", "audits", "streams")])
+    assert [old == new for old, new in zip(*known, strict=True)] == [False, False, True]

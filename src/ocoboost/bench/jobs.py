@@ -2,7 +2,8 @@
 
 A job is a flat dict of what decides a run; its result is another. A store is a file of JSON lines, one per finished
 run, that is only ever appended to. Each line also has a checksum of the sources that made it, so that runs of other
-sources can be told apart; the oldest lines of our own studies have none.
+sources can be told apart; the oldest lines of our own studies have none. Online boosters do not import the batch ones,
+so a study without batch boosters has a checksum without their sources.
 """
 
 from __future__ import annotations
@@ -27,16 +28,18 @@ Job: TypeAlias = dict[str, Any]
 Result: TypeAlias = dict[str, Any]
 
 _NO_PART_OF_A_RUN = ("bench/", "cli/", "files/", "report/", "run/", "serve/")
+_BATCH_STUDIES = ("audits", "batch", "batch_accuracy", "batch_gamma")
 
 
 @cache
-def code() -> str:
-    """A checksum of all sources that a run's numbers can depend on: words about them do not count."""
+def code(study: str) -> str:
+    """A checksum of all sources that the numbers of a study can depend on: words about them do not count."""
     root = Path(ocoboost.__file__).parent
+    left_out = _NO_PART_OF_A_RUN if study in _BATCH_STUDIES else (*_NO_PART_OF_A_RUN, "batch/")
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
         name = path.relative_to(root).as_posix()
-        if not name.startswith(_NO_PART_OF_A_RUN):
+        if not name.startswith(left_out):
             digest.update(f"{name}\0{without_words(path.read_text(encoding='utf-8'))}".encode())
     return digest.hexdigest()[:12]
 
@@ -76,11 +79,12 @@ class Store:
     def __init__(self, path: Path, *, any_code: bool | Callable[[Job], bool] = False) -> None:
         is_old_kept = any_code if callable(any_code) else lambda job: any_code
         self.path = path
+        self.code = code(path.stem)
         self.results: dict[str, Result] = {}
         for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
             try:
                 kept = json.loads(line)
-                is_kept = is_old_kept(kept["job"]) or kept["code"] == code()
+                is_kept = is_old_kept(kept["job"]) or kept["code"] == self.code
                 if is_kept and "failed" not in kept["result"]:
                     self.results[key(kept["job"])] = kept["result"]
             except (ValueError, KeyError, TypeError):
@@ -90,7 +94,7 @@ class Store:
         """Append a finished run."""
         self.results[key(job)] = result
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        line = json.dumps({"job": job, "code": code(), "result": result}, separators=(",", ":")) + "\n"
+        line = json.dumps({"job": job, "code": self.code, "result": result}, separators=(",", ":")) + "\n"
         with self.path.open("a+b") as lines:  # which writes at the end, wherever it was read
             if lines.tell():
                 lines.seek(-1, os.SEEK_END)
