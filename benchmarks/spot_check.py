@@ -140,7 +140,13 @@ def check(
         jobs[key(run["job"])] = agree(run["result"], made)
         if not jobs[key(run["job"])]:
             differing.append({"job": run["job"], **differences(run["result"], made)})
-    found = {"store": path.stem, "code": code(path.stem), "seed": seed, "n_stored": len(drawn.stale), "n_run": len(jobs)}
+    found = {
+        "store": path.stem,
+        "code": code(path.stem),
+        "seed": seed,
+        "n_stored": len(drawn.stale),
+        "n_run": len(jobs),
+    }
     took = round(time.process_time() - began, 1)
     return {**found, "n_equal": sum(jobs.values()), "jobs": jobs, "differing": differing, "cpu_seconds": took}
 
