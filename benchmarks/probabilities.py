@@ -31,7 +31,7 @@ from ocoboost.bench import contestants, datasets, drifting, encoding, noise, pap
 from ocoboost.bench.jobs import Job, Result, Store
 from ocoboost.bench.measures import calibration_error
 from ocoboost.compiling import kernel
-from ocoboost.online.mixture import bayes, blend, reshaping
+from ocoboost.online.mixture import bayes, blend, reshaping, sureness
 from ocoboost.online.mixture.agreeing import agree
 from ocoboost.online.mixture.noting import note_rows
 from ocoboost.online.mixture.sets import PredictionSets
@@ -218,9 +218,11 @@ def _weigh(
             for expert in range(weights.bayes.size):
                 raw[j] += weights.bayes[expert] * scratch.tempered[expert, j]
         reshaping.reshape(raw, blends[0], weights.reshaping, scratch.sharpened, out)
+        sureness.reckon(out, weights.sureness, scratch.doubts, scratch.likeliest)
         agree(out, labels[row])
         bayes.update(scratch.tempered, labels[row], 1.0, weights.bayes)
         reshaping.update(scratch.sharpened, blends[0, labels[row]], labels[row], 1.0, weights.reshaping)
+        sureness.update(scratch.doubts, scratch.likeliest, labels[row], 1.0, weights.sureness)
 
 
 def cost(n_rounds: int = 5, n_rows: int = 1000) -> Result:

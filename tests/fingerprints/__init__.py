@@ -10,7 +10,8 @@ to change results; the file has a line for each case, so that its difference sho
 Taken at the commit before the cascade was rebuilt. Renewed on purpose since then: cases with a ``max_size``, which now
 limits everything that a model holds; "uneven" where it is asked about a text that was never seen, which is no longer
 taken for a missing value; Mondrian trees with ``nominal_attributes``, whose places have another order; all mixtures,
-which have members of every age, neighbours and the last label since then, and are mixed at every pace.
+which have members of every age, neighbours and the last label since then, are mixed at every pace, and say otherwise
+how sure they are.
 
 inside.py     every look into the package        streams.py   what is learned        learners.py   who learns
 taking.py     how a fingerprint is taken         table.py, *_cases.py   the cases    kept.json     what was taken

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import naive
-from ocoboost.online.mixture import bayes, blend, pools, quick, reshaping, slow, steady, tournament
+from ocoboost.online.mixture import bayes, blend, pools, quick, reshaping, slow, steady, sureness, tournament
 from ocoboost.online.mixture.agreeing import agree
 from ocoboost.online.mixture.blend import check, first_weights, make_scratch, mode_of, n_bytes_of, plan_for
 from ocoboost.online.mixture.drift import first_watch
@@ -128,6 +128,8 @@ def naive_run(answers, awake, labels, row_weights):
         shares, D = voters @ every, np.bincount(votes, voters, minlength=said.shape[1])
         sharpened, reshaped = np.empty((len(reshaping.POWERS), said.shape[1])), np.empty(said.shape[1])
         reshaping.reshape(probabilities, D, weights.reshaping, sharpened, reshaped)
+        doubts, likeliest = np.empty(weights.sureness.shape), np.empty(1, dtype=np.int64)
+        sureness.reckon(reshaped, weights.sureness, doubts, likeliest)
         outs.append((D, shares, reshaped))
         weight = row_weights[row]
         heaviest = max(heaviest, weight)
@@ -137,6 +139,7 @@ def naive_run(answers, awake, labels, row_weights):
         pools.descend(logs, there, pooled, label, relative, weights.pools)
         bayes.update(tempered, label, relative, weights.bayes)
         reshaping.update(sharpened, D[label], label, relative, weights.reshaping)
+        sureness.update(doubts, likeliest, label, relative, weights.sureness)
         steady.settle(settled, here, label, relative, row, weights.steady)
         tournament.count_mistakes(
             row, votes, voting, label, 1.0 - D[label], relative, weights.regret, weights.travelled
@@ -209,6 +212,8 @@ def test_priors_sum_to_one_and_the_size_is_known():
         ("bayes", 3, 0.5),
         ("reshaping", (0, 2, 0), 0.0),
         ("reshaping", (1, 1, 0), 0.9),
+        ("sureness", (0, 0), 0.0),
+        ("sureness", (1, 1), 0.9),
         ("steady", 0, 0.0),
         ("steady", 2, 0.9),
         ("pools", (0, 0), 1e7),

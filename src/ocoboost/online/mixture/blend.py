@@ -9,7 +9,7 @@ import numpy as np
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.compiling import kernel
 from ocoboost.oco.projections import project_row
-from ocoboost.online.mixture import bayes, drift, pools, quick, reshaping, slow, steady, tournament
+from ocoboost.online.mixture import bayes, drift, pools, quick, reshaping, slow, steady, sureness, tournament
 from ocoboost.online.mixture.agreeing import agree
 from ocoboost.online.mixture.slow import SHARP_GAMMA
 
@@ -46,6 +46,7 @@ class Weights(NamedTuple):
     pools: FloatArray  # (pools, members)
     bayes: FloatArray  # (tempered blends,)
     reshaping: FloatArray  # (votes, powers, floors)
+    sureness: FloatArray  # (slopes, shifts)
     steady: FloatArray  # (steady experts,)
     regret: FloatArray  # (copies, voters)
     travelled: FloatArray  # (copies, voters)
@@ -62,6 +63,8 @@ class Scratch(NamedTuple):
     blends: FloatArray  # (blends, classes)
     tempered: FloatArray  # (tempered blends, classes)
     sharpened: FloatArray  # (powers, classes)
+    doubts: FloatArray  # (slopes, shifts)
+    likeliest: IntArray  # (1,) label
     steady: FloatArray  # (steady experts, classes)
     steady_awake: IntArray  # (steady experts,)
     votes: IntArray  # (voters,)
@@ -102,6 +105,7 @@ def first_weights(plan: Plan, mean: int) -> Weights:
         pools=start,
         bayes=np.full(bayes.N_EXPERTS, 1.0 / bayes.N_EXPERTS),
         reshaping=reshaping.first_shares(),
+        sureness=sureness.first_shares(),
         steady=np.full(n_steady(plan), 1.0 / n_steady(plan)),
         regret=np.zeros((tournament.N_COPIES, n_voters)),
         travelled=np.zeros((tournament.N_COPIES, n_voters)),
@@ -126,6 +130,8 @@ def make_scratch(plan: Plan, n_classes: int) -> Scratch:
         blends=np.zeros((N_BLENDS, n_classes)),
         tempered=np.zeros((bayes.N_EXPERTS, n_classes)),
         sharpened=np.zeros((len(reshaping.POWERS), n_classes)),
+        doubts=np.zeros((len(sureness.SLOPES), len(sureness.SHIFTS))),
+        likeliest=np.full(1, -1),
         steady=np.zeros((n_steady(plan), n_classes)),
         steady_awake=np.ones(n_steady(plan), dtype=np.int64),
         votes=np.zeros(n_voters, dtype=np.int64),
@@ -260,6 +266,7 @@ def learn_row(
     pools.descend(scratch.logs, members_awake, scratch.blends[FIRST_POOL:PROBABILITIES], label, relative, weights.pools)
     bayes.update(scratch.tempered, label, relative, weights.bayes)
     reshaping.update(scratch.sharpened, 1.0 - loss, label, relative, weights.reshaping)
+    sureness.update(scratch.doubts, scratch.likeliest, label, relative, weights.sureness)
     steady.settle(scratch.steady, scratch.steady_awake, label, relative, row, weights.steady)
     tournament.count_mistakes(
         row, scratch.votes, scratch.voters_awake, label, loss, relative, weights.regret, weights.travelled
@@ -288,6 +295,7 @@ def answer_row(
     _blend(plan, weights, scratch)
     _vote(plan, weights, n_learned, scratch, votes, shares)
     reshaping.reshape(scratch.blends[PROBABILITIES], votes, weights.reshaping, scratch.sharpened, probabilities)
+    sureness.reckon(probabilities, weights.sureness, scratch.doubts, scratch.likeliest)
     agree(probabilities, mode_of(votes, shares))
 
 
@@ -321,7 +329,7 @@ def blend_rows(
 
 def check(weights: Weights) -> None:
     """Raise ``ValueError`` for weights that cannot have been learned."""
-    for shares in (weights.slow, *weights.quick, weights.bayes, weights.reshaping, weights.steady):
+    for shares in (weights.slow, *weights.quick, weights.bayes, weights.reshaping, weights.sureness, weights.steady):
         if np.any(shares < LEAST_SHARE) or abs(shares.sum() - 1.0) > 1e-6:
             raise ValueError("invalid weights of the mixture: not a distribution")
     if np.any(np.abs(weights.pools) > 1e6):

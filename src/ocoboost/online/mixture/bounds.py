@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 
-from ocoboost.online.mixture import bayes, reshaping, sets
+from ocoboost.online.mixture import bayes, reshaping, sets, sureness
 from ocoboost.online.mixture.clock import LEAST_ORDER, n_orders
 from ocoboost.online.mixture.tournament import ORDER_PRIOR, WHOLE_PRIOR
 
@@ -98,8 +98,8 @@ def tracking_regret_bound(n_rows: int, n_switches: int, prior: float) -> float:
 def log_loss_bound(n_rows: int, n_switches: int = 0) -> float:
     """The most by which the summed log loss of Bayes' rule can exceed that of any sequence of tempered blends.
 
-    These are the probabilities before they are reshaped (``reshaping_bound``), and before ``agreeing`` raises the
-    label that is predicted.
+    These are the probabilities before they are reshaped (``reshaping_bound``), before their most probable label is
+    moved (``sureness_bound``), and before ``agreeing`` raises the label that is predicted.
 
     >>> round(log_loss_bound(1_000), 2), round(log_loss_bound(1_000, 3), 2)
     (7.62, 32.17)
@@ -118,10 +118,23 @@ def reshaping_bound(n_rows: int) -> float:
     >>> round(reshaping_bound(1_000), 2), round(reshaping_bound(100_000), 1)
     (0.93, 25.3)
     """
+    return _cost_of_choosing(reshaping.first_shares().max(), reshaping.SHARE, n_rows)
+
+
+def sureness_bound(n_rows: int) -> float:
+    """The same of probabilities whose most probable label was moved, against those before.
+
+    >>> round(sureness_bound(1_000), 2), round(sureness_bound(100_000), 1)
+    (0.89, 24.6)
+    """
+    return _cost_of_choosing(sureness.first_shares().max(), sureness.SHARE, n_rows)
+
+
+def _cost_of_choosing(prior: float, share: float, n_rows: int) -> float:
+    """By how much Bayes' rule with a share can exceed the log loss of one expert with this prior."""
     if n_rows == 0:
         return 0.0
-    prior = reshaping.first_shares().max()
-    return -math.log(prior) - (n_rows - 1) * math.log1p(-reshaping.SHARE * (1.0 - prior))
+    return -math.log(prior) - (n_rows - 1) * math.log1p(-share * (1.0 - prior))
 
 
 def most_misses(n_rows: int, coverage: float, n_waiting: int = 0) -> float:
