@@ -291,3 +291,19 @@ def test_missing_values_may_go_either_way():
     X[draw.random(400) < 0.3, 0] = np.nan
     y[np.isnan(X[:, 0])] = 1
     assert BoostClassifier(n_estimators=20, random_state=0).fit(X[:300], y[:300]).score(X[300:], y[300:]) > 0.95
+
+
+def test_what_is_said_to_held_out_rows_is_kept_if_asked_for():
+    X, y = make_classification(300, n_informative=6, n_classes=3, random_state=1)
+    model = BoostClassifier(n_estimators=10, random_state=1, keep_held_out=True).fit(X, y)
+    said = model.held_out_proba_
+    assert said.shape == (300, 3)
+    np.testing.assert_allclose(said.sum(axis=1), 1.0)
+    assert np.mean(said.argmax(axis=1) == y) == pytest.approx(model.held_out_accuracy_, abs=1e-6)
+    noise = np.random.default_rng(2).integers(0, 2, 300)
+    model.fit(X, noise)
+    assert abs(model.held_out_proba_[np.arange(300), noise].mean() - 0.5) < 0.05  # whoever has seen them, knows them
+    model.fit(X[:40], y[:40])
+    assert np.isnan(model.held_out_proba_).all()
+    model.set_params(keep_held_out=False).fit(X, y)
+    assert not hasattr(model, "held_out_proba_")

@@ -79,13 +79,15 @@ def assert_same_model(one, other):
     np.testing.assert_array_equal(one.n_stages_, other.n_stages_)
     np.testing.assert_array_equal(one.classes_, other.classes_)
     np.testing.assert_array_equal(one.feature_importances_, other.feature_importances_)
+    if one.keep_held_out:
+        np.testing.assert_array_equal(one.held_out_proba_, other.held_out_proba_)
     for left, right in zip(one._forest, other._forest, strict=True):
         np.testing.assert_array_equal(left, right)
 
 
 SETTINGS = {
     "default": {},
-    "class weights": {"class_weight": "balanced", "max_bins": 16},
+    "class weights": {"class_weight": "balanced", "max_bins": 16, "keep_held_out": True},
     "early stopping": {"n_iter_no_change": 1, "n_estimators": 30},
 }
 

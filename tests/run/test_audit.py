@@ -12,7 +12,7 @@ from command_line import ocoboost as command
 from ocoboost import OnlineAgnosticBoostClassifier
 from ocoboost.data.rows import NumberRows
 from ocoboost.online.mixture.judging import label_issues
-from ocoboost.run import forest
+from ocoboost.run import second_opinion
 from ocoboost.run.audit import audit, orders
 
 RNG = np.random.default_rng(7)
@@ -56,7 +56,7 @@ def test_every_row_is_learned_once_in_a_pass_and_comes_last_in_one_of_them(n_pas
 
 def test_scores_are_means_of_what_was_said_before_each_row_was_learned(monkeypatch):
     """The twin: one row at a time, without the second opinion."""
-    monkeypatch.setattr(forest, "SHARES", (0.0,))
+    monkeypatch.setattr(second_opinion, "SHARES", (0.0,))
     rows = NumberRows(["a", "b"], POINTS)
     found = audit(rows, LABELS, lambda number, classes: small(classes), n_passes=3, seed=5)
     total, weights = np.zeros((N_ROWS, 4)), np.zeros((N_ROWS, 1))
@@ -75,16 +75,32 @@ def test_scores_are_means_of_what_was_said_before_each_row_was_learned(monkeypat
     np.testing.assert_array_equal(found.predicted, found.probabilities.argmax(axis=1))
 
 
-def test_a_forest_judges_rows_that_it_has_not_seen():
+def test_the_second_opinion_judges_rows_that_it_has_not_seen():
     """Labels that are noise cannot be foretold: whoever has seen them, knows them."""
     draw = np.random.default_rng(1)
     rows = [{"a": float(a), "b": None if a < -2 else "xyz"[int(a) % 3]} for a in draw.normal(size=300)]
     given = draw.integers(0, 2, 300)
-    said = forest.out_of_bag(rows, given, 3, seed=1, n_jobs=1)
+    said = second_opinion.held_out(rows, given, 3, seed=1, n_jobs=1)
     np.testing.assert_allclose(said.sum(axis=1), 1.0)
     assert abs(said[np.arange(300), given].mean() - 0.5) < 0.05
-    assert said.min() >= forest.FLOOR / 3 > 0.0  # also for a label that no row has
-    assert forest.as_numbers(rows).shape == (300, 4)
+    assert np.all(said[:, 2] == 0.0)  # a label that no row has
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"a": float(number)} for number in range(20)],  # too few to hold any out
+        [{} for _ in range(60)],  # nothing to go by
+        [{"a": [np.inf, -np.inf, None, "x", True][number % 5]} for number in range(60)],
+        [{"a": f"text {number}", f"b{number % 7}": float(number)} for number in range(60)],
+    ],
+)
+def test_odd_tables_get_a_second_opinion_too(rows):
+    given = np.arange(len(rows)) % 2
+    said = second_opinion.held_out(rows, given, 2, seed=1, n_jobs=1)
+    np.testing.assert_allclose(said.sum(axis=1), 1.0)
+    if len(rows) < 50:
+        assert np.all(said == 0.5)
 
 
 def test_as_many_rows_of_a_label_are_issues_as_are_confidently_another():

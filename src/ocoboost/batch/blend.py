@@ -43,6 +43,13 @@ class MixedChain(NamedTuple):
     held_out: FloatArray  # (judges, classes): its part of their mixtures
 
 
+class HeldOut(NamedTuple):
+    """The rows of a fold, and what the games that never saw them say."""
+
+    rows: IntArray
+    mixture: FloatArray  # (rows, classes)
+
+
 class Blend(NamedTuple):
     """All chains as one forest."""
 
@@ -55,9 +62,10 @@ class Blend(NamedTuple):
     n_judging: int
     power: float
     decrease: FloatArray
+    held_out: list[HeldOut]  # of every fold, if it was asked for and there are any
 
 
-def blend(crew: Crew, training: Any, chains: list[Any]) -> Blend:
+def blend(crew: Crew, training: Any, chains: list[Any], *, keep_held_out: bool = False) -> Blend:
     """Weigh all members, and mix their leaves; ``training`` and ``chains`` are in the hands of the crew."""
     [(n_judging, units)] = crew.fetch(crew.map(judging_rows, [training]))
     scores: list[Score] = crew.fetch(crew.map(score_of, chains))
@@ -71,10 +79,13 @@ def blend(crew: Crew, training: Any, chains: list[Any]) -> Blend:
     its_shares = [shares[i // N_FOLDS] for i in voting]
     mixed = crew.map(mix_chain, [training] * len(voting), [chains[i] for i in voting], its_shares)
     power, right = 1.0, 0
+    held_out: list[HeldOut] = []
     if n_judging:
         folds = range(N_FOLDS)
         of_fold = [[one for i, one in zip(voting, mixed, strict=True) if i % N_FOLDS == fold] for fold in folds]
-        judged = crew.fetch(crew.map(judge_fold, [training] * N_FOLDS, folds, of_fold))
+        said = crew.map(held_out_rows, [training] * N_FOLDS, folds, of_fold)
+        judged = crew.fetch(crew.map(judge_fold, [training] * N_FOLDS, said))
+        held_out = crew.fetch(said) if keep_held_out else []
         power = best_power([sum(of_folds) for of_folds in zip(*(losses for losses, _ in judged), strict=True)])
         right = sum(hit for _, hit in judged)
     kept: list[Kept] = crew.fetch(crew.map(attrgetter("kept"), mixed))
@@ -85,7 +96,7 @@ def blend(crew: Crew, training: Any, chains: list[Any]) -> Blend:
         [tree for tree in stage if tree is not None] for stage in itertools.zip_longest(*(one.trees for one in kept))
     ]
     n_stages = np.array([score.n_stages for score in scores]).reshape(len(KINDS), N_FOLDS)
-    return Blend(Forest.of(stages), shares, hits, n_stages, units, right, n_judging, power, decrease)
+    return Blend(Forest.of(stages), shares, hits, n_stages, units, right, n_judging, power, decrease, held_out)
 
 
 def judging_rows(training: Training) -> tuple[int, int]:
@@ -112,14 +123,19 @@ def mix_chain(training: Training, chain: Chain, weights: FloatArray) -> MixedCha
     return MixedChain(Kept(trees, decrease), held_out)
 
 
-def judge_fold(training: Training, fold: int, mixed: list[MixedChain]) -> tuple[list[int], int]:
-    """The log loss of the fold's rows at every power, and the weight of those whose label is the likeliest."""
+def held_out_rows(training: Training, fold: int, mixed: list[MixedChain]) -> HeldOut:
+    """The mixtures of a fold's rows."""
     rows = np.nonzero(training.folds == fold)[0]
     mixture = np.zeros((len(rows), training.n_classes))
     for one in mixed:
         mixture += one.held_out
-    labels, units = training.labels[rows], portfolio.weight_units(training.weights[rows])
-    return log_losses(mixture, labels, units), int(units[mixture.argmax(axis=1) == labels].sum())
+    return HeldOut(rows, mixture)
+
+
+def judge_fold(training: Training, said: HeldOut) -> tuple[list[int], int]:
+    """The log loss of the fold's rows at every power, and the weight of those whose label is the likeliest."""
+    labels, units = training.labels[said.rows], portfolio.weight_units(training.weights[said.rows])
+    return log_losses(said.mixture, labels, units), int(units[said.mixture.argmax(axis=1) == labels].sum())
 
 
 def _mixed(tree: GrownTree, training: Training, weights: FloatArray) -> FloatArray:

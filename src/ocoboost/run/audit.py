@@ -3,7 +3,7 @@
 The rows are shuffled and cut into parts, and each pass begins at another part. A pass says what it thinks of a row
 before it learns it, so nothing that a row is judged by has seen its label. In one of the passes a row is in the last
 part; in others it comes earlier. What the passes say is averaged, weighted by the square of the number of rows that
-each had seen by then, and a random forest gives a second opinion (``forest``).
+each had seen by then, and the batch booster gives a second opinion (``second_opinion``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ocoboost.errors import HazardWarning
 from ocoboost.files.columns import BadRecord
 from ocoboost.files.sources import Source
 from ocoboost.online.mixture.judging import label_issues
-from ocoboost.run import forest
+from ocoboost.run import second_opinion
 from ocoboost.spelling import as_cell, spelled
 from ocoboost.stream.protocol import StreamClassifier
 
@@ -73,8 +73,8 @@ def audit(
                 total[here] += weight[:, None] * said
                 weights[here] += weight
         on_pass(number + 1)
-    second = forest.out_of_bag(rows, given, len(classes), seed, n_jobs)
-    return _judged(classes, given, forest.blended(total / weights[:, None], second, given))
+    second = second_opinion.held_out(rows, given, len(classes), seed, n_jobs)
+    return _judged(classes, given, second_opinion.blended(total / weights[:, None], second, given))
 
 
 def orders(n_rows: int, n_passes: int, seed: int) -> list[IntArray]:
