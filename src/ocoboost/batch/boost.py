@@ -249,7 +249,7 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _keep(self, held_out: list[HeldOut], n_rows: int) -> None:
         """What was said to rows by games that never saw them, in the order of the sample."""
-        vars(self).pop("held_out_proba_", None)  # of a fit before
+        self.__dict__.pop("held_out_proba_", None)  # of a fit before
         if self.keep_held_out:
             self.held_out_proba_ = np.full((n_rows, len(self.classes_)), np.nan)
             for said in held_out:
