@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch import forest_leaves as leaves
 from ocoboost.batch.forest_kernels import grow_tree
-from ocoboost.batch.forest_splits import SET, Lesson, SetArray, Table
+from ocoboost.batch.forest_keys import SET, Lesson, PlaceArray, SetArray, Table
 
 ROWS_AT_A_TIME = 4096  # that are predicted by one thread: their sums stay in its cache
 
@@ -28,7 +28,7 @@ class GrownTree(NamedTuple):
     sets: SetArray
     start: IntArray  # where a node's rows start and end in ``rows``
     end: IntArray
-    rows: IntArray
+    rows: PlaceArray
     decrease: FloatArray  # of the Gini impurity, by feature
     weights: FloatArray  # of ``rows``
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch.binning import Codes
-from ocoboost.batch.forest_splits import SetArray, goes_left
+from ocoboost.batch.forest_keys import SetArray
+from ocoboost.batch.forest_splits import goes_left
 from ocoboost.compiling import kernel
 
 NodeArray: TypeAlias = NDArray[np.int64] | NDArray[np.int32]  # while a tree is grown, and when it is kept

@@ -27,7 +27,7 @@ from ocoboost.batch import forest_leaves as leaves
 from ocoboost.batch import game
 from ocoboost.batch.crew import Crew
 from ocoboost.batch.forest import GrownTree
-from ocoboost.batch.forest_splits import Lesson, Table
+from ocoboost.batch.forest_keys import Lesson, Table
 from ocoboost.batch.rows import UNITS, step_rows
 from ocoboost.cascade.regimes import REALIZABLE, Playing, Regime, begin_games
 from ocoboost.oco.players import PLAYERS
