@@ -16,7 +16,7 @@ import numpy as np
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch import portfolio
 from ocoboost.batch.crew import Crew
-from ocoboost.batch.forest import Forest, GrownTree, KeptTree
+from ocoboost.batch.forest import Forest, KeptTree
 from ocoboost.batch.forest_leaves import add_rows
 from ocoboost.batch.mixing import best_power, log_losses, mixing_weights
 from ocoboost.batch.portfolio import KINDS, N_FOLDS, STRENGTHS, Chain, Training
@@ -103,11 +103,14 @@ def mix_chain(training: Training, chain: Chain, weights: FloatArray) -> MixedCha
     """Mix the leanings of a chain's leaves by the weights of its members."""
     held_out = np.zeros((len(chain.judging), training.n_classes))
     decrease = np.zeros(len(training.table.missing))
+    is_heard = weights > 0.0
+    strengths = np.array(STRENGTHS)[is_heard]
     trees = []
     for tree in chain.trees:
-        nodes = _mixed(tree, training, weights)
-        add_rows(nodes, tree.find_leaves(training.table, chain.judging), 1.0 / len(chain.trees), held_out)
-        trees.append(KeptTree.of(tree, nodes / (N_FOLDS * len(chain.trees))))
+        values = tree.mixture(training.labels, training.n_classes, strengths, weights[is_heard])
+        places = tree.leaf_places()[tree.find_leaves(training.table, chain.judging)]
+        add_rows(values, places, 1.0 / len(chain.trees), held_out)
+        trees.append(KeptTree(*tree[:5], (values / (N_FOLDS * len(chain.trees))).astype(np.float32)))
         decrease += weights.sum() * tree.decrease
     return MixedChain(Kept(trees, decrease), held_out)
 
@@ -120,13 +123,3 @@ def judge_fold(training: Training, fold: int, mixed: list[MixedChain]) -> tuple[
         mixture += one.held_out
     labels, units = training.labels[rows], portfolio.weight_units(training.weights[rows])
     return log_losses(mixture, labels, units), int(units[mixture.argmax(axis=1) == labels].sum())
-
-
-def _mixed(tree: GrownTree, training: Training, weights: FloatArray) -> FloatArray:
-    """The weighted sum of a tree's leanings."""
-    counts = tree.counts(training.labels, training.n_classes)
-    out = np.zeros_like(counts)
-    for strength, weight in zip(STRENGTHS, weights, strict=True):
-        if weight > 0.0:
-            out += weight * tree.leaning(counts, strength)
-    return out

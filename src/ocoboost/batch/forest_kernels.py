@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.arrays import FloatArray
 from ocoboost.batch.binning import Codes
-from ocoboost.batch.forest_keys import N_CODES, SET, Lesson, PlaceArray, Scratch, SetArray, Table
+from ocoboost.batch.forest_keys import N_CODES, SET, Lesson, NodeArray, PlaceArray, Scratch, SetArray, Table
 from ocoboost.batch.forest_splits import find_split, goes_left
 from ocoboost.compiling import allocating, kernel
 
@@ -57,7 +57,7 @@ def make_scratch(n_rows: int, n_features: int, n_classes: int) -> Scratch:
 @allocating
 def grow_tree(
     table: Table, lesson: Lesson, n_classes: int
-) -> tuple[IntArray, IntArray, IntArray, IntArray, SetArray, IntArray, IntArray, PlaceArray, FloatArray]:
+) -> tuple[NodeArray, NodeArray, NodeArray, NodeArray, SetArray, NodeArray, NodeArray, PlaceArray, FloatArray]:
     """Grow a tree; rows of weight zero are not taught.
 
     Returns each node's feature (-1: a leaf), threshold, kind and left child, the sets, where its rows start and end,
@@ -67,13 +67,13 @@ def grow_tree(
     rows = np.nonzero(lesson.weights)[0].astype(np.uint32)
     scratch = make_scratch(rows.size, n_features, n_classes)
     most = 2 * rows.size + 1
-    feature = np.full(most, -1, dtype=np.int64)
-    threshold = np.zeros(most, dtype=np.int64)
-    kind = np.zeros(most, dtype=np.int64)
-    left = np.zeros(most, dtype=np.int64)
-    start = np.zeros(most, dtype=np.int64)
-    end = np.zeros(most, dtype=np.int64)
-    waiting = np.zeros(most, dtype=np.int64)
+    feature = np.full(most, -1, dtype=np.int32)
+    threshold = np.zeros(most, dtype=np.int32)
+    kind = np.zeros(most, dtype=np.int32)
+    left = np.zeros(most, dtype=np.int32)
+    start = np.zeros(most, dtype=np.int32)
+    end = np.zeros(most, dtype=np.int32)
+    waiting = np.zeros(most, dtype=np.int32)
     sets = np.zeros((4, 4), dtype=np.uint64)
     decrease = np.zeros(n_features)
     end[0] = rows.size

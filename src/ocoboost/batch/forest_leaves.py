@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch.binning import Codes
-from ocoboost.batch.forest_keys import SetArray
+from ocoboost.batch.forest_keys import NodeArray, PlaceArray, SetArray
 from ocoboost.batch.forest_splits import goes_left
 from ocoboost.compiling import kernel
 
-NodeArray: TypeAlias = NDArray[np.int64] | NDArray[np.int32]  # while a tree is grown, and when it is kept
+Marks: TypeAlias = NDArray[np.bool_]
 
 
 @kernel
@@ -38,7 +38,7 @@ def find_leaf(
     while feature[node] >= 0:
         column = feature[node]
         is_left = goes_left(int(codes[column, row]), int(threshold[node]), int(kind[node]), missing[column], sets)
-        node = int(left[node]) if is_left else int(left[node]) + 1
+        node = int(left[node]) + (not is_left)
     return node
 
 
@@ -61,27 +61,51 @@ def find_leaves(
 
 @kernel
 def count_nodes(
-    feature: IntArray,
-    left: IntArray,
-    start: IntArray,
-    end: IntArray,
-    rows: IntArray,
-    labels: IntArray,
+    feature: NodeArray,
+    left: NodeArray,
+    start: NodeArray,
+    end: NodeArray,
+    rows: PlaceArray,
     weights: FloatArray,
+    labels: IntArray,
     out: FloatArray,
 ) -> None:
-    """The label weights of every node, (nodes, classes); children come after their parents."""
+    """The label weights of every node, (nodes, classes); children come after their parents.
+
+    ``weights`` are those of ``rows``, and ``labels`` those of the whole sample.
+    """
     for node in range(feature.size - 1, -1, -1):
-        for j in range(out.shape[1]):
-            out[node, j] = 0.0 if feature[node] < 0 else out[left[node], j] + out[left[node] + 1, j]
         if feature[node] < 0:
+            for j in range(out.shape[1]):
+                out[node, j] = 0.0
             for i in range(start[node], end[node]):
-                out[node, labels[rows[i]]] += weights[rows[i]]
+                out[node, labels[rows[i]]] += weights[i]
+        else:
+            child = left[node]
+            for j in range(out.shape[1]):
+                out[node, j] = out[child, j] + out[child + 1, j]
 
 
 @kernel
-def lean(feature: IntArray, left: IntArray, counts: FloatArray, strength: float, out: FloatArray) -> None:
-    """Every node's label distribution: its label weights, and its parent's distribution as ``strength`` rows more."""
+def mark_paths(feature: NodeArray, left: NodeArray, leaves: IntArray, out: Marks) -> None:
+    """Mark the nodes that lead to some leaves, and these."""
+    for node in range(feature.size):
+        out[node] = False
+    for leaf in leaves:
+        out[leaf] = True
+    for node in range(feature.size - 1, -1, -1):
+        if feature[node] >= 0:
+            out[node] = out[left[node]] or out[left[node] + 1]
+
+
+@kernel
+def lean(
+    feature: NodeArray, left: NodeArray, counts: FloatArray, strength: float, is_asked: Marks, out: FloatArray
+) -> None:
+    """The label distributions of nodes: their label weights, and their parent's distribution as ``strength`` rows more.
+
+    Of those alone that are asked for; the parent of such a node must be one.
+    """
     n_classes = counts.shape[1]
     total = 1.0
     for j in range(n_classes):
@@ -89,33 +113,63 @@ def lean(feature: IntArray, left: IntArray, counts: FloatArray, strength: float,
     for j in range(n_classes):
         out[0, j] = (counts[0, j] + 1.0 / n_classes) / total
     for node in range(feature.size):
-        if feature[node] >= 0:
+        if feature[node] >= 0 and is_asked[node]:
             for child in range(left[node], left[node] + 2):
-                total = strength
-                for j in range(n_classes):
-                    total += counts[child, j]
-                share = 1.0 / total
-                for j in range(n_classes):
-                    out[child, j] = (counts[child, j] + strength * out[node, j]) * share
+                if is_asked[child]:
+                    total = strength
+                    for j in range(n_classes):
+                        total += counts[child, j]
+                    share = 1.0 / total
+                    for j in range(n_classes):
+                        out[child, j] = (counts[child, j] + strength * out[node, j]) * share
 
 
 @kernel
-def add_rows(nodes: FloatArray, leaves: IntArray, scale: float, out: FloatArray) -> None:
-    """Add the distributions of leaves to rows."""
-    for place in range(leaves.size):
+def add_rows(values: FloatArray, places: IntArray, scale: float, out: FloatArray) -> None:
+    """Add values to rows, which say where theirs are."""
+    for row in range(places.size):
         for j in range(out.shape[1]):
-            out[place, j] += scale * nodes[leaves[place], j]
+            out[row, j] += scale * values[places[row], j]
 
 
 @kernel
-def vote_rows(nodes: FloatArray, leaves: IntArray, out: IntArray) -> None:
-    """The first of the likeliest labels of each leaf."""
-    for place in range(leaves.size):
-        best = 0
-        for j in range(1, nodes.shape[1]):
-            if nodes[leaves[place], j] > nodes[leaves[place], best]:
-                best = j
-        out[place] = best
+def add_leanings(
+    feature: NodeArray,
+    left: NodeArray,
+    counts: FloatArray,
+    strengths: FloatArray,
+    leaves: IntArray,
+    is_asked: Marks,
+    nodes: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Add to rows the distributions of their leaves at every strength; ``out``: (strengths, rows, classes)."""
+    mark_paths(feature, left, leaves, is_asked)
+    for number in range(strengths.size):
+        lean(feature, left, counts, strengths[number], is_asked, nodes)
+        add_rows(nodes, leaves, 1.0, out[number])
+
+
+@kernel
+def mix_leanings(
+    feature: NodeArray,
+    left: NodeArray,
+    counts: FloatArray,
+    strengths: FloatArray,
+    weights: FloatArray,
+    is_asked: Marks,
+    nodes: FloatArray,
+    out: FloatArray,
+) -> None:
+    """The weighted sum of the leaves' distributions over strengths, (leaves, classes); every node is asked for."""
+    for number in range(strengths.size):
+        lean(feature, left, counts, strengths[number], is_asked, nodes)
+        place = 0
+        for node in range(feature.size):
+            if feature[node] < 0:
+                for j in range(out.shape[1]):
+                    out[place, j] += weights[number] * nodes[node, j]
+                place += 1
 
 
 @kernel

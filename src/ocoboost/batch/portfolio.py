@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.batch import forest_leaves as leaves
 from ocoboost.batch import game
 from ocoboost.batch.crew import Crew
 from ocoboost.batch.forest import GrownTree
@@ -152,9 +151,9 @@ class ChainSide:
             return  # the loss of a right vote is zero, and after a wrong one the play stays at its largest, 1
         training = self.training
         rows = np.nonzero(self.is_taught & ~self._in_bag)[0]
-        nodes = tree.leaning(tree.counts(training.labels, training.n_classes), VOTING_STRENGTH)
-        votes = np.empty(len(rows), dtype=np.int64)
-        leaves.vote_rows(nodes, tree.find_leaves(training.table, rows), votes)
+        shares = np.zeros((1, len(rows), training.n_classes))
+        tree.add_leanings(training.table, training.labels, rows, np.array([VOTING_STRENGTH]), shares)
+        votes = shares[0].argmax(axis=1)
         plays, memory = self.plays[rows], self.memory[rows]
         playing = playing_at(self.kind, training.n_classes, stage)
         step_rows(playing, votes, training.labels[rows], stage, plays, memory)
@@ -197,10 +196,7 @@ def play_chain(training: Training, place: Place, before: Chain | None = None) ->
         for tree in game.play(side, ChainSide.fit_next, lengths.n_stages, len(trees)):
             trees.append(tree)
             if len(judging):
-                counts = tree.counts(training.labels, training.n_classes)
-                ends = tree.find_leaves(training.table, judging)
-                for number, strength in enumerate(STRENGTHS):
-                    leaves.add_rows(tree.leaning(counts, strength), ends, 1.0, sums[number])
+                tree.add_leanings(training.table, training.labels, judging, np.array(STRENGTHS), sums)
             if patience is not None or lengths.is_kept:  # patience may begin when a kept chain is played on
                 score = int(hits_of(sums, labels, units).max())
                 if score > best + lengths.tolerance * int(units.sum()):
