@@ -32,7 +32,7 @@ def part_rows(
 
 
 @allocating
-def make_scratch(n_rows: int, n_features: int, n_classes: int) -> Scratch:
+def make_scratch(n_rows: int, n_features: int, n_classes: int, is_plain: bool) -> Scratch:
     return Scratch(
         np.arange(n_features),
         np.zeros(n_features, dtype=np.int64),
@@ -40,8 +40,11 @@ def make_scratch(n_rows: int, n_features: int, n_classes: int) -> Scratch:
         np.empty(n_rows, dtype=np.uint32),
         np.empty(n_rows),
         np.empty(n_rows, dtype=np.uint8),
-        np.empty(n_rows, dtype=np.uint8),
+        np.empty(n_rows + 1, dtype=np.uint8),
+        np.empty(n_rows + 1, dtype=np.uint32),
+        np.empty(n_rows + 1),
         np.empty(n_rows, dtype=np.uint32),
+        np.empty(2 * n_rows, dtype=np.uint32),
         np.empty(N_CODES, dtype=np.uint32),
         np.empty((3, N_CODES)),
         np.empty(N_CODES, dtype=np.uint8),
@@ -51,6 +54,7 @@ def make_scratch(n_rows: int, n_features: int, n_classes: int) -> Scratch:
         np.empty(n_classes),
         np.empty(3, dtype=np.int64),
         np.zeros((1, 4), dtype=np.uint64),
+        is_plain,
     )
 
 
@@ -65,7 +69,7 @@ def grow_tree(
     """
     n_features = table.codes.shape[0]
     rows = np.nonzero(lesson.weights)[0].astype(np.uint32)
-    scratch = make_scratch(rows.size, n_features, n_classes)
+    scratch = make_scratch(rows.size, n_features, n_classes, np.all(lesson.weights[rows] == 1.0))
     most = 2 * rows.size + 1
     feature = np.full(most, -1, dtype=np.int32)
     threshold = np.zeros(most, dtype=np.int32)
@@ -92,7 +96,7 @@ def grow_tree(
             sets[n_sets] = scratch.left_set[0]
             cut = n_sets
             n_sets += 1
-        n_left = part_rows(table.codes[column], cut, cut_kind, table.missing[column], sets, here, scratch.order)
+        n_left = part_rows(table.codes[column], cut, cut_kind, table.missing[column], sets, here, scratch.spare)
         if n_left in (0, here.size):
             continue
         decrease[column] += best - own

@@ -62,8 +62,11 @@ class Scratch(NamedTuple):
     labels: PlaceArray  # of these rows
     weights: FloatArray  # of these rows
     keys: Codes  # of these rows
-    sorted_keys: Codes
-    order: PlaceArray  # the places of the sorted keys
+    sorted_keys: Codes  # (rows + 1,)
+    sorted_labels: PlaceArray  # (rows + 1,)
+    sorted_weights: FloatArray  # (rows + 1,)
+    spare: PlaceArray  # (rows,)
+    cells: PlaceArray  # (2 rows,)
     counts: PlaceArray  # (codes,)
     shares: FloatArray  # (3, codes)
     ranks: Codes  # (codes,)
@@ -73,6 +76,7 @@ class Scratch(NamedTuple):
     part: FloatArray  # (classes,)
     split: IntArray  # (3,): the feature of the best split (-1: there is none), its threshold, and its kind
     left_set: SetArray  # (1, 4): the codes that go left, if it is a set
+    is_plain: bool  # whether all rows weigh 1
 
 
 @kernel
@@ -229,33 +233,65 @@ def order_keys(
 
 
 @kernel
-def sort_keys(
-    keys: Codes, n: int, low: int, high: int, counts: PlaceArray, sorted_keys: Codes, out: PlaceArray
-) -> None:
-    """Sort the first keys, which are in low..high, stably."""
+def sort_rows(n: int, low: int, high: int, n_labels: int, scratch: Scratch) -> int:
+    """Sort the node's rows by their keys, which are in low..high, stably; returns how many there are.
+
+    Rows that weigh 1 become one if they have the same key and label, where that is quicker: sums of whole numbers are
+    exact, in any order.
+    """
     if n * _FEW <= high - low:
-        for i in range(n):
-            key = keys[i]
-            j = i
-            while j > 0 and sorted_keys[j - 1] > key:
-                sorted_keys[j] = sorted_keys[j - 1]
-                out[j] = out[j - 1]
-                j -= 1
-            sorted_keys[j] = key
-            out[j] = i
-        return
+        insert_rows(n, scratch)
+        return n
+    if scratch.is_plain and (high - low + 1) * n_labels <= 2 * n:
+        return merge_rows(n, low, high, n_labels, scratch)
+    counts = scratch.counts
     places = counts[low : high + 1]
     for i in range(places.size):
         places[i] = 0
     for i in range(n):
-        counts[keys[i]] += 1
+        counts[scratch.keys[i]] += 1
     before = np.uint32(0)
     for i in range(places.size):
         here = places[i]
         places[i] = before
         before += here
     for i in range(n):
-        place = counts[keys[i]]
-        counts[keys[i]] = place + 1
-        sorted_keys[place] = keys[i]
-        out[place] = i
+        key = scratch.keys[i]
+        place = counts[key]
+        counts[key] = place + 1
+        scratch.sorted_keys[place] = key
+        scratch.sorted_labels[place] = scratch.labels[i]
+        scratch.sorted_weights[place] = scratch.weights[i]
+    return n
+
+
+@kernel
+def insert_rows(n: int, scratch: Scratch) -> None:
+    """Sort few rows."""
+    keys, labels, weights = scratch.sorted_keys, scratch.sorted_labels, scratch.sorted_weights
+    for i in range(n):
+        key = scratch.keys[i]
+        j = i
+        while j > 0 and keys[j - 1] > key:
+            keys[j], labels[j], weights[j] = keys[j - 1], labels[j - 1], weights[j - 1]
+            j -= 1
+        keys[j], labels[j], weights[j] = key, scratch.labels[i], scratch.weights[i]
+
+
+@kernel
+def merge_rows(n: int, low: int, high: int, n_labels: int, scratch: Scratch) -> int:
+    """Count the rows of every key and label, and make one of them; returns how many there are."""
+    cells = scratch.cells
+    for cell in range((high - low + 1) * n_labels):
+        cells[cell] = 0
+    for i in range(n):
+        cells[(scratch.keys[i] - low) * n_labels + scratch.labels[i]] += 1
+    n_found, cell = 0, 0
+    for key in range(low, high + 1):
+        for label in range(n_labels):
+            scratch.sorted_keys[n_found] = key
+            scratch.sorted_labels[n_found] = label
+            scratch.sorted_weights[n_found] = cells[cell]
+            n_found += cells[cell] > 0
+            cell += 1
+    return n_found

@@ -24,7 +24,7 @@ from ocoboost.batch.forest_keys import (
     order_keys,
     read_keys,
     read_labels,
-    sort_keys,
+    sort_rows,
 )
 from ocoboost.compiling import kernel
 
@@ -80,9 +80,14 @@ def score_cut(cut: int, n_labels: int, total: float, scratch: Scratch) -> float:
     first = 0
     for j in range(n_labels):
         last = int(scratch.ends[j])
-        part = 0.0
-        for i in range(first, last):  # a product and no branch, which could not be foreseen
-            part += scratch.weights[i] * np.float64(scratch.keys[i] <= cut)
+        part, n_below = 0.0, 0
+        if scratch.is_plain:  # whole numbers are added quicker, and to the same sum
+            for i in range(first, last):
+                n_below += scratch.keys[i] <= cut
+            part = np.float64(n_below)
+        else:
+            for i in range(first, last):  # a product and no branch, which could not be foreseen
+                part += scratch.weights[i] * np.float64(scratch.keys[i] <= cut)
         first = last
         rest = scratch.whole[j] - part
         taken += part
@@ -106,15 +111,15 @@ def find_cut(
     scratch: Scratch,
 ) -> tuple[float, int]:
     """The best of all cuts and its purity, if it improves on ``best`` or is the first of all; else -1."""
-    whole, part, keys, order = scratch.whole, scratch.part, scratch.sorted_keys, scratch.order
-    sort_keys(scratch.keys, n, low, high, scratch.counts, keys, order)
+    whole, part, keys = scratch.whole, scratch.part, scratch.sorted_keys
+    n = sort_rows(n, low, high, n_labels, scratch)
     for j in range(n_labels):
         part[j] = 0.0
     found = -1
     taken, in_part, in_rest = 0.0, 0.0, squares
     for i in range(n - 1):
-        label = scratch.labels[order[i]]
-        weight = scratch.weights[order[i]]
+        label = scratch.sorted_labels[i]
+        weight = scratch.sorted_weights[i]
         in_part += weight * (2.0 * part[label] + weight)
         in_rest -= weight * (2.0 * (whole[label] - part[label]) - weight)
         part[label] += weight
@@ -135,9 +140,9 @@ def find_split(
     split, columns, n = scratch.split, scratch.columns, rows.size
     split[0] = -1
     total, squares, n_labels = read_labels(rows, lesson, scratch)
-    own = squares / total
     if n_labels < 2:
-        return own, own
+        return 0.0, 0.0
+    own = squares / total
     best = own * (1.0 + MARGIN)
     state = node_state(lesson.seed, node)
     n_good, n_drawn, counter = 0, 0, 0
