@@ -35,8 +35,7 @@ class GrownTree(NamedTuple):
     @classmethod
     def grow(cls, table: Table, lesson: Lesson, n_classes: int) -> GrownTree:
         """Grow a tree from the rows that have a weight."""
-        grown = grow_tree(table, lesson, n_classes)
-        return cls(*grown, lesson.weights[grown[7]])
+        return cls(*grow_tree(table, lesson, n_classes))
 
     def add_leanings(
         self, table: Table, labels: IntArray, rows: IntArray, strengths: FloatArray, out: FloatArray
@@ -58,7 +57,7 @@ class GrownTree(NamedTuple):
     def find_leaves(self, table: Table, rows: IntArray) -> IntArray:
         """The leaves that rows end in."""
         out = np.empty(len(rows), dtype=np.int64)
-        leaves.find_leaves(table.codes, rows, table.missing, *self[:5], out)
+        leaves.find_leaves(table.codes, rows, table.missing, *self[:5], np.empty_like(out), out)
         return out
 
     def leaf_places(self) -> IntArray:

@@ -61,15 +61,17 @@ def make_scratch(n_rows: int, n_features: int, n_classes: int, is_plain: bool) -
 @allocating
 def grow_tree(
     table: Table, lesson: Lesson, n_classes: int
-) -> tuple[NodeArray, NodeArray, NodeArray, NodeArray, SetArray, NodeArray, NodeArray, PlaceArray, FloatArray]:
+) -> tuple[
+    NodeArray, NodeArray, NodeArray, NodeArray, SetArray, NodeArray, NodeArray, PlaceArray, FloatArray, FloatArray
+]:
     """Grow a tree; rows of weight zero are not taught.
 
     Returns each node's feature (-1: a leaf), threshold, kind and left child, the sets, where its rows start and end,
-    the rows, and each feature's decrease of the Gini impurity.
+    the rows, each feature's decrease of the Gini impurity, and the rows' weights.
     """
     n_features = table.codes.shape[0]
     rows = np.nonzero(lesson.weights)[0].astype(np.uint32)
-    scratch = make_scratch(rows.size, n_features, n_classes, np.all(lesson.weights[rows] == 1.0))
+    scratch = make_scratch(rows.size, n_features, n_classes, bool(np.all(lesson.weights[rows] == 1.0)))
     most = 2 * rows.size + 1
     feature = np.full(most, -1, dtype=np.int32)
     threshold = np.zeros(most, dtype=np.int32)
@@ -116,4 +118,5 @@ def grow_tree(
         end[:n_nodes].copy(),
         rows,
         decrease,
+        lesson.weights[rows],
     )

@@ -22,10 +22,10 @@ Marks: TypeAlias = NDArray[np.bool_]
 
 
 @kernel
-def find_leaf(
+def next_node(
     codes: Codes,
     row: int,
-    root: int,
+    node: int,
     missing: IntArray,
     feature: NodeArray,
     threshold: NodeArray,
@@ -33,13 +33,10 @@ def find_leaf(
     left: NodeArray,
     sets: SetArray,
 ) -> int:
-    """The leaf of a row, in the tree that begins at ``root``; ``codes``: (features, rows)."""
-    node = root
-    while feature[node] >= 0:
-        column = feature[node]
-        is_left = goes_left(int(codes[column, row]), int(threshold[node]), int(kind[node]), missing[column], sets)
-        node = int(left[node]) + (not is_left)
-    return node
+    """The child that a node sends a row to; ``codes``: (features, rows)."""
+    column = feature[node]
+    is_left = goes_left(int(codes[column, row]), int(threshold[node]), int(kind[node]), missing[column], sets)
+    return int(left[node]) + (not is_left)
 
 
 @kernel
@@ -52,11 +49,26 @@ def find_leaves(
     kind: NodeArray,
     left: NodeArray,
     sets: SetArray,
+    walking: IntArray,
     out: IntArray,
 ) -> None:
-    """The leaves of some rows."""
+    """The leaves of some rows, which all walk at once: a step need not wait for the one before.
+
+    ``walking``, one place per row, is written over.
+    """
     for place in range(rows.size):
-        out[place] = find_leaf(codes, rows[place], 0, missing, feature, threshold, kind, left, sets)
+        walking[place] = place
+        out[place] = 0
+    n_walking = rows.size if feature[0] >= 0 else 0
+    while n_walking > 0:
+        n_left = 0
+        for i in range(n_walking):
+            place = walking[i]
+            node = next_node(codes, rows[place], out[place], missing, feature, threshold, kind, left, sets)
+            out[place] = node
+            walking[n_left] = place
+            n_left += feature[node] >= 0
+        n_walking = n_left
 
 
 @kernel
@@ -188,6 +200,8 @@ def predict_rows(
     """Add the values of every row's leaves, (rows, classes); a leaf's ``left`` is the place of its value."""
     for tree in range(roots.size):
         for row in range(codes.shape[1]):
-            leaf = left[find_leaf(codes, row, roots[tree], missing, feature, threshold, kind, left, sets)]
+            node = int(roots[tree])
+            while feature[node] >= 0:
+                node = next_node(codes, row, node, missing, feature, threshold, kind, left, sets)
             for j in range(out.shape[1]):
-                out[row, j] += values[leaf, j]
+                out[row, j] += values[left[node], j]

@@ -124,23 +124,23 @@ class ChainSide:
         if pause is not None:
             self.plays, self.memory = pause.plays.copy(), pause.memory.copy()
         self._in_bag = self.is_taught
+        self._weights = np.where(self.is_taught, training.weights, 0.0)
+        self._share = min(kind.bag, MOST_ROWS / max(1, int(self.is_taught.sum())))
 
     def fit_next(self, stage: int) -> GrownTree:
         training = self.training
-        n_rows = len(training.labels)
-        share = min(self.kind.bag, MOST_ROWS / max(1, int(self.is_taught.sum())))
-        self._in_bag = self.is_taught
-        if share < 1.0:
-            draws = np.empty(n_rows)
+        weights = self._weights
+        if self._share < 1.0:
+            draws = np.empty(len(weights))
             draw_rows(training.seed, STAGE_ROWS, 0, self._place(stage), draws)
-            self._in_bag = self.is_taught & (draws < share)
-        weights = np.where(self._in_bag, training.weights, 0.0)
+            self._in_bag = self.is_taught & (draws < self._share)
+            weights = np.where(self._in_bag, weights, 0.0)
         if self.kind.gamma < 1.0:
             played = weights * self.plays[:, 0]
             if played.sum() > 0.0:  # else all plays are zero, and every weight is as good as any
                 weights = played * (weights.sum() / played.sum())
         if not weights.any():
-            weights = np.where(self.is_taught, training.weights, 0.0)
+            weights = self._weights
         seed = tree_seed(training.seed, self._place(stage))
         n_tried = self.kind.n_tried(len(training.table.missing))
         lesson = Lesson(training.labels, weights, n_tried, self.kind.is_random, seed)
