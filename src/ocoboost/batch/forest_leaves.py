@@ -140,8 +140,9 @@ def lean(
 def add_rows(values: FloatArray, places: IntArray, scale: float, out: FloatArray) -> None:
     """Add values to rows, which say where theirs are."""
     for row in range(places.size):
+        place = places[row]
         for j in range(out.shape[1]):
-            out[row, j] += scale * values[places[row], j]
+            out[row, j] += scale * values[place, j]
 
 
 @kernel
@@ -203,5 +204,6 @@ def predict_rows(
             node = int(roots[tree])
             while feature[node] >= 0:
                 node = next_node(codes, row, node, missing, feature, threshold, kind, left, sets)
+            leaf = left[node]
             for j in range(out.shape[1]):
-                out[row, j] += values[left[node], j]
+                out[row, j] += values[leaf, j]
