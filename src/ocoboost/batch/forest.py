@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch import forest_leaves as leaves
 from ocoboost.batch.forest_kernels import grow_tree
-from ocoboost.batch.forest_keys import SET, Lesson, NodeArray, PlaceArray, SetArray, Table
+from ocoboost.batch.forest_keys import SET, Lesson, NodeArray, PlaceArray, SetArray, Table, make_scratch
 
 ROWS_AT_A_TIME = 4096  # that are predicted by one thread: their sums stay in its cache
 
@@ -35,7 +35,10 @@ class GrownTree(NamedTuple):
     @classmethod
     def grow(cls, table: Table, lesson: Lesson, n_classes: int) -> GrownTree:
         """Grow a tree from the rows that have a weight."""
-        return cls(*grow_tree(table, lesson, n_classes))
+        rows = np.flatnonzero(lesson.weights).astype(np.uint32)
+        is_plain = bool((lesson.weights[rows] == 1.0).all())
+        scratch = make_scratch(len(rows), len(table.codes), n_classes, is_plain)
+        return cls(*grow_tree(table, lesson, rows, scratch))
 
     def add_leanings(
         self, table: Table, labels: IntArray, rows: IntArray, strengths: FloatArray, out: FloatArray

@@ -9,7 +9,7 @@ import numpy as np
 
 from ocoboost.arrays import FloatArray
 from ocoboost.batch.binning import Codes
-from ocoboost.batch.forest_keys import N_CODES, SET, Lesson, NodeArray, PlaceArray, Scratch, SetArray, Table
+from ocoboost.batch.forest_keys import SET, Lesson, NodeArray, PlaceArray, Scratch, SetArray, Table
 from ocoboost.batch.forest_splits import find_split, goes_left
 from ocoboost.compiling import allocating, kernel
 
@@ -32,46 +32,17 @@ def part_rows(
 
 
 @allocating
-def make_scratch(n_rows: int, n_features: int, n_classes: int, is_plain: bool) -> Scratch:
-    return Scratch(
-        np.arange(n_features),
-        np.zeros(n_features, dtype=np.int64),
-        np.empty(n_rows, dtype=np.uint32),
-        np.empty(n_rows, dtype=np.uint32),
-        np.empty(n_rows),
-        np.empty(n_rows, dtype=np.uint8),
-        np.empty(n_rows + 1, dtype=np.uint8),
-        np.empty(n_rows + 1, dtype=np.uint32),
-        np.empty(n_rows + 1),
-        np.empty(n_rows, dtype=np.uint32),
-        np.empty(2 * n_rows, dtype=np.uint32),
-        np.empty(N_CODES, dtype=np.uint32),
-        np.empty((3, N_CODES)),
-        np.empty(N_CODES, dtype=np.uint8),
-        np.empty(n_classes, dtype=np.uint32),
-        np.empty(n_classes, dtype=np.uint32),
-        np.empty(n_classes),
-        np.empty(n_classes),
-        np.empty(3, dtype=np.int64),
-        np.zeros((1, 4), dtype=np.uint64),
-        is_plain,
-    )
-
-
-@allocating
 def grow_tree(
-    table: Table, lesson: Lesson, n_classes: int
+    table: Table, lesson: Lesson, rows: PlaceArray, scratch: Scratch
 ) -> tuple[
     NodeArray, NodeArray, NodeArray, NodeArray, SetArray, NodeArray, NodeArray, PlaceArray, FloatArray, FloatArray
 ]:
-    """Grow a tree; rows of weight zero are not taught.
+    """Grow a tree from some rows, which are put in the order of its leaves.
 
     Returns each node's feature (-1: a leaf), threshold, kind and left child, the sets, where its rows start and end,
     the rows, each feature's decrease of the Gini impurity, and the rows' weights.
     """
     n_features = table.codes.shape[0]
-    rows = np.nonzero(lesson.weights)[0].astype(np.uint32)
-    scratch = make_scratch(rows.size, n_features, n_classes, bool(np.all(lesson.weights[rows] == 1.0)))
     most = 2 * rows.size + 1
     feature = np.full(most, -1, dtype=np.int32)
     threshold = np.zeros(most, dtype=np.int32)

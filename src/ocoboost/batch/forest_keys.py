@@ -79,6 +79,33 @@ class Scratch(NamedTuple):
     is_plain: bool  # whether all rows weigh 1
 
 
+def make_scratch(n_rows: int, n_features: int, n_classes: int, is_plain: bool) -> Scratch:
+    """Of the sizes of a tree's sample; not compiled, which would take a second."""
+    return Scratch(
+        np.arange(n_features),
+        np.zeros(n_features, dtype=np.int64),
+        np.empty(n_rows, dtype=np.uint32),
+        np.empty(n_rows, dtype=np.uint32),
+        np.empty(n_rows),
+        np.empty(n_rows, dtype=np.uint8),
+        np.empty(n_rows + 1, dtype=np.uint8),
+        np.empty(n_rows + 1, dtype=np.uint32),
+        np.empty(n_rows + 1),
+        np.empty(n_rows, dtype=np.uint32),
+        np.empty(2 * n_rows, dtype=np.uint32),
+        np.empty(N_CODES, dtype=np.uint32),
+        np.empty((3, N_CODES)),
+        np.empty(N_CODES, dtype=np.uint8),
+        np.empty(n_classes, dtype=np.uint32),
+        np.empty(n_classes, dtype=np.uint32),
+        np.empty(n_classes),
+        np.empty(n_classes),
+        np.empty(3, dtype=np.int64),
+        np.zeros((1, 4), dtype=np.uint64),
+        is_plain,
+    )
+
+
 @kernel
 def hashed(state: np.uint64) -> np.uint64:
     """SplitMix64's finalizer (Steele, Lea & Flood, 2014)."""
