@@ -21,7 +21,7 @@ from ocoboost.batch.binning import find_bins
 from ocoboost.batch.columns import MOST_PLACES, count_before
 from ocoboost.batch.encoding import edges_of, table_of
 from ocoboost.batch.forest import GrownTree
-from ocoboost.batch.forest_splits import Lesson
+from ocoboost.batch.forest_keys import Lesson
 from ocoboost.batch.mixing import POWERS, best_power, log_losses, mixing_weights, selection_bound, sharpened
 from ocoboost.batch.portfolio import (
     KINDS,

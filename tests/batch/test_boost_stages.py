@@ -41,10 +41,11 @@ def by_hand(model, X, n_stages):
     labels = np.searchsorted(model.classes_, model.taught)
     for number, chain in enumerate(model._chains):
         for tree in chain.trees[:n_stages]:
-            counts = tree.counts(labels, len(model.classes_))
-            for strength in STRENGTHS:
+            leanings = np.zeros((len(STRENGTHS), *out.shape))
+            tree.add_leanings(table, labels, rows, np.array(STRENGTHS), leanings)
+            for strength, shares in zip(STRENGTHS, leanings, strict=True):
                 weight = weights[KINDS[number // N_FOLDS].name, strength] / (N_FOLDS * len(chain.trees))
-                out += weight * tree.leaning(counts, strength)[tree.find_leaves(table, rows)]
+                out += weight * shares
                 total += weight
     return out / total
 
@@ -55,9 +56,7 @@ def best_accuracies(model, X, y, chain):
     sums = np.zeros((len(STRENGTHS), len(chain.judging), 3))
     out = []
     for tree in chain.trees:
-        counts = tree.counts(y, 3)
-        ends = tree.find_leaves(table, chain.judging)
-        sums += np.array([tree.leaning(counts, strength)[ends] for strength in STRENGTHS])
+        tree.add_leanings(table, y, chain.judging, np.array(STRENGTHS), sums)
         out.append((sums.argmax(axis=2) == y[chain.judging]).mean(axis=1).max())
     return out
 

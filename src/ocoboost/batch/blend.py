@@ -16,7 +16,7 @@ import numpy as np
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch import portfolio
 from ocoboost.batch.crew import Crew
-from ocoboost.batch.forest import Forest, GrownTree, KeptTree
+from ocoboost.batch.forest import Forest, KeptTree
 from ocoboost.batch.forest_leaves import add_rows
 from ocoboost.batch.mixing import best_power, log_losses, mixing_weights
 from ocoboost.batch.portfolio import KINDS, N_FOLDS, STRENGTHS, Chain, Training
@@ -114,11 +114,14 @@ def mix_chain(training: Training, chain: Chain, weights: FloatArray) -> MixedCha
     """Mix the leanings of a chain's leaves by the weights of its members."""
     held_out = np.zeros((len(chain.judging), training.n_classes))
     decrease = np.zeros(len(training.table.missing))
+    is_heard = weights > 0.0
+    strengths = np.array(STRENGTHS)[is_heard]
     trees = []
     for tree in chain.trees:
-        nodes = _mixed(tree, training, weights)
-        add_rows(nodes, tree.find_leaves(training.table, chain.judging), 1.0 / len(chain.trees), held_out)
-        trees.append(KeptTree.of(tree, nodes / (N_FOLDS * len(chain.trees))))
+        values = tree.mixture(training.labels, training.n_classes, strengths, weights[is_heard])
+        places = tree.leaf_places()[tree.find_leaves(training.table, chain.judging)]
+        add_rows(values, places, 1.0 / len(chain.trees), held_out)
+        trees.append(KeptTree(*tree[:5], (values / (N_FOLDS * len(chain.trees))).astype(np.float32)))
         decrease += weights.sum() * tree.decrease
     return MixedChain(Kept(trees, decrease), held_out)
 
@@ -136,13 +139,3 @@ def judge_fold(training: Training, said: HeldOut) -> tuple[list[int], int]:
     """The log loss of the fold's rows at every power, and the weight of those whose label is the likeliest."""
     labels, units = training.labels[said.rows], portfolio.weight_units(training.weights[said.rows])
     return log_losses(said.mixture, labels, units), int(units[said.mixture.argmax(axis=1) == labels].sum())
-
-
-def _mixed(tree: GrownTree, training: Training, weights: FloatArray) -> FloatArray:
-    """The weighted sum of a tree's leanings."""
-    counts = tree.counts(training.labels, training.n_classes)
-    out = np.zeros_like(counts)
-    for strength, weight in zip(STRENGTHS, weights, strict=True):
-        if weight > 0.0:
-            out += weight * tree.leaning(counts, strength)
-    return out

@@ -24,7 +24,7 @@ from ocoboost.batch.blend import Blend, HeldOut, blend
 from ocoboost.batch.booster import seed_from
 from ocoboost.batch.crew import Crew, LocalCrew
 from ocoboost.batch.encoding import Features, Layout
-from ocoboost.batch.forest_splits import Table
+from ocoboost.batch.forest_keys import Table
 from ocoboost.batch.mixing import selection_bound, sharpened
 from ocoboost.batch.portfolio import KINDS, N_FOLDS, STRENGTHS, Chain, Lengths, make_training
 from ocoboost.batch.progress import progress_bar

@@ -18,7 +18,7 @@ from sklearn.utils import compute_sample_weight
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch.binning import MOST_BINS, Binning, Codes, find_bins, rows_for_bins
 from ocoboost.batch.columns import MOST_PLACES, RawColumns, TextColumn, learn_shares
-from ocoboost.batch.forest_splits import Table
+from ocoboost.batch.forest_keys import Table
 from ocoboost.batch.input import check_enough
 
 TextCodes = dict[str | None, int]

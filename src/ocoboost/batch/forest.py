@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch import forest_leaves as leaves
 from ocoboost.batch.forest_kernels import grow_tree
-from ocoboost.batch.forest_splits import SET, Lesson, SetArray, Table
+from ocoboost.batch.forest_keys import SET, Lesson, NodeArray, PlaceArray, SetArray, Table, make_scratch
 
 ROWS_AT_A_TIME = 4096  # that are predicted by one thread: their sums stay in its cache
 
@@ -21,68 +21,78 @@ ROWS_AT_A_TIME = 4096  # that are predicted by one thread: their sums stay in it
 class GrownTree(NamedTuple):
     """A tree with the rows that it was grown from; a right child follows its left sibling."""
 
-    feature: IntArray  # -1 marks a leaf
-    threshold: IntArray
-    kind: IntArray  # what the threshold is compared with
-    left: IntArray
+    feature: NodeArray  # -1 marks a leaf
+    threshold: NodeArray
+    kind: NodeArray  # what the threshold is compared with
+    left: NodeArray
     sets: SetArray
-    start: IntArray  # where a node's rows start and end in ``rows``
-    end: IntArray
-    rows: IntArray
+    start: NodeArray  # where a node's rows start and end in ``rows``
+    end: NodeArray
+    rows: PlaceArray
     decrease: FloatArray  # of the Gini impurity, by feature
     weights: FloatArray  # of ``rows``
 
     @classmethod
     def grow(cls, table: Table, lesson: Lesson, n_classes: int) -> GrownTree:
         """Grow a tree from the rows that have a weight."""
-        grown = grow_tree(table, lesson, n_classes)
-        return cls(*grown, lesson.weights[grown[7]])
+        rows = np.flatnonzero(lesson.weights).astype(np.uint32)
+        is_plain = bool((lesson.weights[rows] == 1.0).all())
+        scratch = make_scratch(len(rows), len(table.codes), n_classes, is_plain)
+        return cls(*grow_tree(table, lesson, rows, scratch))
 
-    def counts(self, labels: IntArray, n_classes: int) -> FloatArray:
-        """The label weights of every node."""
-        out = np.empty((len(self.feature), n_classes))
-        own = labels[self.rows]
-        places = np.arange(len(own))
-        leaves.count_nodes(self.feature, self.left, self.start, self.end, places, own, self.weights, out)
-        return out
+    def add_leanings(
+        self, table: Table, labels: IntArray, rows: IntArray, strengths: FloatArray, out: FloatArray
+    ) -> None:
+        """Add to rows the distributions of their leaves at every strength; ``out``: (strengths, rows, classes)."""
+        counts = self._counts(labels, out.shape[2])
+        is_asked = np.empty(len(counts), dtype=bool)
+        ends = self.find_leaves(table, rows)
+        leaves.add_leanings(self.feature, self.left, counts, strengths, ends, is_asked, np.empty_like(counts), out)
 
-    def leaning(self, counts: FloatArray, strength: float) -> FloatArray:
-        """Every node's label distribution, which leans on its parent's."""
-        out = np.empty_like(counts)
-        leaves.lean(self.feature, self.left, counts, strength, out)
+    def mixture(self, labels: IntArray, n_classes: int, strengths: FloatArray, weights: FloatArray) -> FloatArray:
+        """The weighted sum of the leaves' distributions over strengths, (leaves, classes)."""
+        counts = self._counts(labels, n_classes)
+        is_asked = np.ones(len(counts), dtype=bool)
+        out = np.zeros((len(counts) // 2 + 1, n_classes))  # every node has two children or none
+        leaves.mix_leanings(self.feature, self.left, counts, strengths, weights, is_asked, np.empty_like(counts), out)
         return out
 
     def find_leaves(self, table: Table, rows: IntArray) -> IntArray:
         """The leaves that rows end in."""
         out = np.empty(len(rows), dtype=np.int64)
-        leaves.find_leaves(table.codes, rows, table.missing, *self[:5], out)
+        leaves.find_leaves(table.codes, rows, table.missing, *self[:5], np.empty_like(out), out)
+        return out
+
+    def leaf_places(self) -> IntArray:
+        """The place of every leaf among the leaves."""
+        return np.cumsum(self.feature < 0) - 1
+
+    def _counts(self, labels: IntArray, n_classes: int) -> FloatArray:
+        """The label weights of every node."""
+        out = np.empty((len(self.feature), n_classes))
+        leaves.count_nodes(self.feature, self.left, self.start, self.end, self.rows, self.weights, labels, out)
         return out
 
 
 class KeptTree(NamedTuple):
     """What is left of a tree when it only predicts."""
 
-    feature: IntArray
-    threshold: IntArray
-    kind: IntArray
-    left: IntArray
+    feature: NodeArray
+    threshold: NodeArray
+    kind: NodeArray
+    left: NodeArray
     sets: SetArray
     values: NDArray[np.float32]  # (leaves, classes): what a leaf adds to a row's score
-
-    @classmethod
-    def of(cls, tree: GrownTree, nodes: FloatArray) -> KeptTree:
-        """Of a tree and the values of all its nodes."""
-        return cls(*tree[:5], nodes[tree.feature < 0].astype(np.float32))
 
 
 class Forest(NamedTuple):
     """Trees one after the other, stage by stage, whose leaves hold what they add to a row's score."""
 
     roots: IntArray
-    feature: NDArray[np.int32]
-    threshold: NDArray[np.int32]
-    kind: NDArray[np.int32]
-    left: NDArray[np.int32]  # the left child, or the place of a leaf's value
+    feature: NodeArray
+    threshold: NodeArray
+    kind: NodeArray
+    left: NodeArray  # the left child, or the place of a leaf's value
     sets: SetArray
     values: NDArray[np.float32]  # (leaves, classes)
     ends: IntArray  # (stages,): how many trees there are after each stage
@@ -90,19 +100,16 @@ class Forest(NamedTuple):
     @classmethod
     def of(cls, stages: Sequence[Sequence[KeptTree]]) -> Forest:
         """Of the trees of every stage."""
-        n_nodes = n_sets = n_leaves = 0
-        parts = []
-        for tree in itertools.chain.from_iterable(stages):
-            is_leaf = tree.feature < 0
-            left = np.where(is_leaf, n_leaves + np.cumsum(is_leaf) - 1, tree.left + n_nodes)
-            threshold = tree.threshold + np.where(tree.kind == SET, n_sets, 0)
-            parts.append((np.array([n_nodes]), tree.feature, threshold, tree.kind, left, tree.sets, tree.values))
-            n_nodes += len(tree.feature)
-            n_sets += len(tree.sets)
-            n_leaves += int(is_leaf.sum())
-        roots, *nodes, sets, values = (np.concatenate(column) for column in zip(*parts, strict=True))
+        trees = list(itertools.chain.from_iterable(stages))
+        sizes, n_sets = (np.array([len(tree[i]) for tree in trees]) for i in (0, 4))
+        roots, first_sets = (np.cumsum(ns) - ns for ns in (sizes, n_sets))
+        feature, threshold, kind, left, sets, values = (np.concatenate(column) for column in zip(*trees, strict=True))
+        is_leaf = feature < 0
+        left += np.repeat(roots.astype(np.int32), sizes)
+        left[is_leaf] = np.arange(len(values))
+        threshold += np.where(kind == SET, np.repeat(first_sets.astype(np.int32), sizes), np.int32(0))
         ends = np.cumsum([len(stage) for stage in stages])
-        return cls._make([roots, *(column.astype(np.int32) for column in nodes), sets, values, ends])
+        return cls(roots, feature, threshold, kind, left, sets, values, ends)
 
     def predict(self, table: Table, n_jobs: int = 1) -> FloatArray:
         """The sum of the values of every row's leaves; trees are added in order, whatever the number of threads."""

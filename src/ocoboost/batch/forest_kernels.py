@@ -7,83 +7,50 @@ from __future__ import annotations
 
 import numpy as np
 
-from ocoboost.arrays import FloatArray, IntArray
+from ocoboost.arrays import FloatArray
 from ocoboost.batch.binning import Codes
-from ocoboost.batch.forest_splits import N_CODES, SET, Lesson, Scratch, SetArray, Table, find_split, goes_left
+from ocoboost.batch.forest_keys import SET, Lesson, NodeArray, PlaceArray, Scratch, SetArray, Table
+from ocoboost.batch.forest_splits import find_split, goes_left
 from ocoboost.compiling import allocating, kernel
 
 
 @kernel
-def count_labels(rows: IntArray, lesson: Lesson, out: FloatArray) -> tuple[float, float, int]:
-    """The label weights of some rows; returns their sum, the sum of their squares, and how many labels there are."""
-    for j in range(out.size):
-        out[j] = 0.0
-    for row in rows:
-        out[lesson.labels[row]] += lesson.weights[row]
-    total, squares, n_present = 0.0, 0.0, 0
-    for j in range(out.size):
-        total += out[j]
-        squares += out[j] * out[j]
-        n_present += out[j] > 0.0
-    return total, squares, n_present
-
-
-@kernel
 def part_rows(
-    codes: Codes, threshold: int, kind: int, missing: int, sets: SetArray, rows: IntArray, spare: IntArray
+    codes: Codes, threshold: int, kind: int, missing: int, sets: SetArray, rows: PlaceArray, spare: PlaceArray
 ) -> int:
     """Put the rows that go left first, stably; returns how many there are."""
     n_left, n_right = 0, 0
     for i in range(rows.size):
         row = rows[i]
-        if goes_left(int(codes[row]), threshold, kind, missing, sets):
-            rows[n_left] = row
-            n_left += 1
-        else:
-            spare[n_right] = row
-            n_right += 1
+        is_left = goes_left(int(codes[row]), threshold, kind, missing, sets)
+        rows[n_left], spare[n_right] = row, row  # what is not meant is written over
+        n_left += is_left
+        n_right += not is_left
     for i in range(n_right):
         rows[n_left + i] = spare[i]
     return n_left
 
 
 @allocating
-def make_scratch(n_rows: int, n_features: int, n_classes: int) -> Scratch:
-    return Scratch(
-        np.arange(n_features),
-        np.empty(n_rows, dtype=np.uint8),
-        np.empty(n_rows, dtype=np.uint8),
-        np.empty(n_rows, dtype=np.int64),
-        np.empty(N_CODES, dtype=np.int64),
-        np.empty((3, N_CODES)),
-        np.empty(N_CODES, dtype=np.uint8),
-        np.empty(n_classes),
-        np.empty(n_classes),
-        np.empty(3, dtype=np.int64),
-        np.zeros((1, 4), dtype=np.uint64),
-    )
-
-
-@allocating
 def grow_tree(
-    table: Table, lesson: Lesson, n_classes: int
-) -> tuple[IntArray, IntArray, IntArray, IntArray, SetArray, IntArray, IntArray, IntArray, FloatArray]:
-    """Grow a tree; rows of weight zero are not taught.
+    table: Table, lesson: Lesson, rows: PlaceArray, scratch: Scratch
+) -> tuple[
+    NodeArray, NodeArray, NodeArray, NodeArray, SetArray, NodeArray, NodeArray, PlaceArray, FloatArray, FloatArray
+]:
+    """Grow a tree from some rows, which are put in the order of its leaves.
 
     Returns each node's feature (-1: a leaf), threshold, kind and left child, the sets, where its rows start and end,
-    the rows, and each feature's decrease of the Gini impurity.
+    the rows, each feature's decrease of the Gini impurity, and the rows' weights.
     """
     n_features = table.codes.shape[0]
-    rows = np.nonzero(lesson.weights)[0]
-    scratch = make_scratch(rows.size, n_features, n_classes)
     most = 2 * rows.size + 1
-    feature = np.full(most, -1, dtype=np.int64)
-    threshold = np.zeros(most, dtype=np.int64)
-    kind = np.zeros(most, dtype=np.int64)
-    left = np.zeros(most, dtype=np.int64)
-    start = np.zeros(most, dtype=np.int64)
-    end = np.zeros(most, dtype=np.int64)
-    waiting = np.zeros(most, dtype=np.int64)
+    feature = np.full(most, -1, dtype=np.int32)
+    threshold = np.zeros(most, dtype=np.int32)
+    kind = np.zeros(most, dtype=np.int32)
+    left = np.zeros(most, dtype=np.int32)
+    start = np.zeros(most, dtype=np.int32)
+    end = np.zeros(most, dtype=np.int32)
+    waiting = np.zeros(most, dtype=np.int32)
     sets = np.zeros((4, 4), dtype=np.uint64)
     decrease = np.zeros(n_features)
     end[0] = rows.size
@@ -92,10 +59,7 @@ def grow_tree(
         n_waiting -= 1
         node = waiting[n_waiting]
         here = rows[start[node] : end[node]]
-        total, squares, n_present = count_labels(here, lesson, scratch.whole)
-        if n_present < 2:
-            continue
-        best = find_split(table, lesson, here, node, total, squares, scratch)
+        best, own = find_split(table, lesson, here, start[node], node, scratch)
         column, cut, cut_kind = scratch.split[0], scratch.split[1], scratch.split[2]
         if column < 0:
             continue
@@ -105,10 +69,10 @@ def grow_tree(
             sets[n_sets] = scratch.left_set[0]
             cut = n_sets
             n_sets += 1
-        n_left = part_rows(table.codes[column], cut, cut_kind, table.missing[column], sets, here, scratch.sorted_rows)
+        n_left = part_rows(table.codes[column], cut, cut_kind, table.missing[column], sets, here, scratch.spare)
         if n_left in (0, here.size):
             continue
-        decrease[column] += best - squares / total
+        decrease[column] += best - own
         feature[node], threshold[node], kind[node], left[node] = column, cut, cut_kind, n_nodes
         start[n_nodes], end[n_nodes] = start[node], start[node] + n_left
         start[n_nodes + 1], end[n_nodes + 1] = start[node] + n_left, end[node]
@@ -125,4 +89,5 @@ def grow_tree(
         end[:n_nodes].copy(),
         rows,
         decrease,
+        lesson.weights[rows],
     )

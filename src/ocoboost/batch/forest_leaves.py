@@ -14,17 +14,18 @@ from numpy.typing import NDArray
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch.binning import Codes
-from ocoboost.batch.forest_splits import SetArray, goes_left
+from ocoboost.batch.forest_keys import NodeArray, PlaceArray, SetArray
+from ocoboost.batch.forest_splits import goes_left
 from ocoboost.compiling import kernel
 
-NodeArray: TypeAlias = NDArray[np.int64] | NDArray[np.int32]  # while a tree is grown, and when it is kept
+Marks: TypeAlias = NDArray[np.bool_]
 
 
 @kernel
-def find_leaf(
+def next_node(
     codes: Codes,
     row: int,
-    root: int,
+    node: int,
     missing: IntArray,
     feature: NodeArray,
     threshold: NodeArray,
@@ -32,13 +33,10 @@ def find_leaf(
     left: NodeArray,
     sets: SetArray,
 ) -> int:
-    """The leaf of a row, in the tree that begins at ``root``; ``codes``: (features, rows)."""
-    node = root
-    while feature[node] >= 0:
-        column = feature[node]
-        is_left = goes_left(int(codes[column, row]), int(threshold[node]), int(kind[node]), missing[column], sets)
-        node = int(left[node]) if is_left else int(left[node]) + 1
-    return node
+    """The child that a node sends a row to; ``codes``: (features, rows)."""
+    column = feature[node]
+    is_left = goes_left(int(codes[column, row]), int(threshold[node]), int(kind[node]), missing[column], sets)
+    return int(left[node]) + (not is_left)
 
 
 @kernel
@@ -51,36 +49,75 @@ def find_leaves(
     kind: NodeArray,
     left: NodeArray,
     sets: SetArray,
+    walking: IntArray,
     out: IntArray,
 ) -> None:
-    """The leaves of some rows."""
+    """The leaves of some rows, which all walk at once: a step need not wait for the one before.
+
+    ``walking``, one place per row, is written over.
+    """
     for place in range(rows.size):
-        out[place] = find_leaf(codes, rows[place], 0, missing, feature, threshold, kind, left, sets)
+        walking[place] = place
+        out[place] = 0
+    n_walking = rows.size if feature[0] >= 0 else 0
+    while n_walking > 0:
+        n_left = 0
+        for i in range(n_walking):
+            place = walking[i]
+            node = next_node(codes, rows[place], out[place], missing, feature, threshold, kind, left, sets)
+            out[place] = node
+            walking[n_left] = place
+            n_left += feature[node] >= 0
+        n_walking = n_left
 
 
 @kernel
 def count_nodes(
-    feature: IntArray,
-    left: IntArray,
-    start: IntArray,
-    end: IntArray,
-    rows: IntArray,
-    labels: IntArray,
+    feature: NodeArray,
+    left: NodeArray,
+    start: NodeArray,
+    end: NodeArray,
+    rows: PlaceArray,
     weights: FloatArray,
+    labels: IntArray,
     out: FloatArray,
 ) -> None:
-    """The label weights of every node, (nodes, classes); children come after their parents."""
+    """The label weights of every node, (nodes, classes); children come after their parents.
+
+    ``weights`` are those of ``rows``, and ``labels`` those of the whole sample.
+    """
     for node in range(feature.size - 1, -1, -1):
-        for j in range(out.shape[1]):
-            out[node, j] = 0.0 if feature[node] < 0 else out[left[node], j] + out[left[node] + 1, j]
         if feature[node] < 0:
+            for j in range(out.shape[1]):
+                out[node, j] = 0.0
             for i in range(start[node], end[node]):
-                out[node, labels[rows[i]]] += weights[rows[i]]
+                out[node, labels[rows[i]]] += weights[i]
+        else:
+            child = left[node]
+            for j in range(out.shape[1]):
+                out[node, j] = out[child, j] + out[child + 1, j]
 
 
 @kernel
-def lean(feature: IntArray, left: IntArray, counts: FloatArray, strength: float, out: FloatArray) -> None:
-    """Every node's label distribution: its label weights, and its parent's distribution as ``strength`` rows more."""
+def mark_paths(feature: NodeArray, left: NodeArray, leaves: IntArray, out: Marks) -> None:
+    """Mark the nodes that lead to some leaves, and these."""
+    for node in range(feature.size):
+        out[node] = False
+    for leaf in leaves:
+        out[leaf] = True
+    for node in range(feature.size - 1, -1, -1):
+        if feature[node] >= 0:
+            out[node] = out[left[node]] or out[left[node] + 1]
+
+
+@kernel
+def lean(
+    feature: NodeArray, left: NodeArray, counts: FloatArray, strength: float, is_asked: Marks, out: FloatArray
+) -> None:
+    """The label distributions of nodes: their label weights, and their parent's distribution as ``strength`` rows more.
+
+    Of those alone that are asked for; the parent of such a node must be one.
+    """
     n_classes = counts.shape[1]
     total = 1.0
     for j in range(n_classes):
@@ -88,33 +125,64 @@ def lean(feature: IntArray, left: IntArray, counts: FloatArray, strength: float,
     for j in range(n_classes):
         out[0, j] = (counts[0, j] + 1.0 / n_classes) / total
     for node in range(feature.size):
-        if feature[node] >= 0:
+        if feature[node] >= 0 and is_asked[node]:
             for child in range(left[node], left[node] + 2):
-                total = strength
-                for j in range(n_classes):
-                    total += counts[child, j]
-                share = 1.0 / total
-                for j in range(n_classes):
-                    out[child, j] = (counts[child, j] + strength * out[node, j]) * share
+                if is_asked[child]:
+                    total = strength
+                    for j in range(n_classes):
+                        total += counts[child, j]
+                    share = 1.0 / total
+                    for j in range(n_classes):
+                        out[child, j] = (counts[child, j] + strength * out[node, j]) * share
 
 
 @kernel
-def add_rows(nodes: FloatArray, leaves: IntArray, scale: float, out: FloatArray) -> None:
-    """Add the distributions of leaves to rows."""
-    for place in range(leaves.size):
+def add_rows(values: FloatArray, places: IntArray, scale: float, out: FloatArray) -> None:
+    """Add values to rows, which say where theirs are."""
+    for row in range(places.size):
+        place = places[row]
         for j in range(out.shape[1]):
-            out[place, j] += scale * nodes[leaves[place], j]
+            out[row, j] += scale * values[place, j]
 
 
 @kernel
-def vote_rows(nodes: FloatArray, leaves: IntArray, out: IntArray) -> None:
-    """The first of the likeliest labels of each leaf."""
-    for place in range(leaves.size):
-        best = 0
-        for j in range(1, nodes.shape[1]):
-            if nodes[leaves[place], j] > nodes[leaves[place], best]:
-                best = j
-        out[place] = best
+def add_leanings(
+    feature: NodeArray,
+    left: NodeArray,
+    counts: FloatArray,
+    strengths: FloatArray,
+    leaves: IntArray,
+    is_asked: Marks,
+    nodes: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Add to rows the distributions of their leaves at every strength; ``out``: (strengths, rows, classes)."""
+    mark_paths(feature, left, leaves, is_asked)
+    for number in range(strengths.size):
+        lean(feature, left, counts, strengths[number], is_asked, nodes)
+        add_rows(nodes, leaves, 1.0, out[number])
+
+
+@kernel
+def mix_leanings(
+    feature: NodeArray,
+    left: NodeArray,
+    counts: FloatArray,
+    strengths: FloatArray,
+    weights: FloatArray,
+    is_asked: Marks,
+    nodes: FloatArray,
+    out: FloatArray,
+) -> None:
+    """The weighted sum of the leaves' distributions over strengths, (leaves, classes); every node is asked for."""
+    for number in range(strengths.size):
+        lean(feature, left, counts, strengths[number], is_asked, nodes)
+        place = 0
+        for node in range(feature.size):
+            if feature[node] < 0:
+                for j in range(out.shape[1]):
+                    out[place, j] += weights[number] * nodes[node, j]
+                place += 1
 
 
 @kernel
@@ -133,6 +201,9 @@ def predict_rows(
     """Add the values of every row's leaves, (rows, classes); a leaf's ``left`` is the place of its value."""
     for tree in range(roots.size):
         for row in range(codes.shape[1]):
-            leaf = left[find_leaf(codes, row, roots[tree], missing, feature, threshold, kind, left, sets)]
+            node = int(roots[tree])
+            while feature[node] >= 0:
+                node = next_node(codes, row, node, missing, feature, threshold, kind, left, sets)
+            leaf = left[node]
             for j in range(out.shape[1]):
                 out[row, j] += values[leaf, j]

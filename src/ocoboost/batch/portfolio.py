@@ -23,11 +23,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ocoboost.arrays import FloatArray, IntArray
-from ocoboost.batch import forest_leaves as leaves
 from ocoboost.batch import game
 from ocoboost.batch.crew import Crew
 from ocoboost.batch.forest import GrownTree
-from ocoboost.batch.forest_splits import Lesson, Table
+from ocoboost.batch.forest_keys import Lesson, Table
 from ocoboost.batch.rows import UNITS, step_rows
 from ocoboost.cascade.regimes import REALIZABLE, Playing, Regime, begin_games
 from ocoboost.oco.players import PLAYERS
@@ -125,23 +124,23 @@ class ChainSide:
         if pause is not None:
             self.plays, self.memory = pause.plays.copy(), pause.memory.copy()
         self._in_bag = self.is_taught
+        self._weights = np.where(self.is_taught, training.weights, 0.0)
+        self._share = min(kind.bag, MOST_ROWS / max(1, int(self.is_taught.sum())))
 
     def fit_next(self, stage: int) -> GrownTree:
         training = self.training
-        n_rows = len(training.labels)
-        share = min(self.kind.bag, MOST_ROWS / max(1, int(self.is_taught.sum())))
-        self._in_bag = self.is_taught
-        if share < 1.0:
-            draws = np.empty(n_rows)
+        weights = self._weights
+        if self._share < 1.0:
+            draws = np.empty(len(weights))
             draw_rows(training.seed, STAGE_ROWS, 0, self._place(stage), draws)
-            self._in_bag = self.is_taught & (draws < share)
-        weights = np.where(self._in_bag, training.weights, 0.0)
+            self._in_bag = self.is_taught & (draws < self._share)
+            weights = np.where(self._in_bag, weights, 0.0)
         if self.kind.gamma < 1.0:
             played = weights * self.plays[:, 0]
             if played.sum() > 0.0:  # else all plays are zero, and every weight is as good as any
                 weights = played * (weights.sum() / played.sum())
         if not weights.any():
-            weights = np.where(self.is_taught, training.weights, 0.0)
+            weights = self._weights
         seed = tree_seed(training.seed, self._place(stage))
         n_tried = self.kind.n_tried(len(training.table.missing))
         lesson = Lesson(training.labels, weights, n_tried, self.kind.is_random, seed)
@@ -152,9 +151,9 @@ class ChainSide:
             return  # the loss of a right vote is zero, and after a wrong one the play stays at its largest, 1
         training = self.training
         rows = np.nonzero(self.is_taught & ~self._in_bag)[0]
-        nodes = tree.leaning(tree.counts(training.labels, training.n_classes), VOTING_STRENGTH)
-        votes = np.empty(len(rows), dtype=np.int64)
-        leaves.vote_rows(nodes, tree.find_leaves(training.table, rows), votes)
+        shares = np.zeros((1, len(rows), training.n_classes))
+        tree.add_leanings(training.table, training.labels, rows, np.array([VOTING_STRENGTH]), shares)
+        votes = shares[0].argmax(axis=1)
         plays, memory = self.plays[rows], self.memory[rows]
         playing = playing_at(self.kind, training.n_classes, stage)
         step_rows(playing, votes, training.labels[rows], stage, plays, memory)
@@ -197,10 +196,7 @@ def play_chain(training: Training, place: Place, before: Chain | None = None) ->
         for tree in game.play(side, ChainSide.fit_next, lengths.n_stages, len(trees)):
             trees.append(tree)
             if len(judging):
-                counts = tree.counts(training.labels, training.n_classes)
-                ends = tree.find_leaves(training.table, judging)
-                for number, strength in enumerate(STRENGTHS):
-                    leaves.add_rows(tree.leaning(counts, strength), ends, 1.0, sums[number])
+                tree.add_leanings(training.table, training.labels, judging, np.array(STRENGTHS), sums)
             if patience is not None or lengths.is_kept:  # patience may begin when a kept chain is played on
                 score = int(hits_of(sums, labels, units).max())
                 if score > best + lengths.tolerance * int(units.sum()):
