@@ -70,7 +70,8 @@ class OnlineBoostClassifier(Issuing, LearnerBooster, Accountable, Insightful):
         How many rows `suspects_` keeps, at most; fewer where memory is short, none with 0.
     class_weight
         None, "balanced", or {label: weight}. Rows with a label weigh more or less than others; "balanced" lets all
-        labels weigh the same, whatever their shares so far. Probabilities are then those of the reweighted stream.
+        labels weigh the same, whatever their shares so far. Probabilities are then those of the reweighted stream, so
+        with `costs` too, divide those of a true label by its weight.
     costs
         What mistakes cost, as {true label: {predicted label: cost}} or as a matrix in the order of `classes`; what is
         not told costs 1, and a right label 0. `predict_one` then is the label with the least expected cost under the
