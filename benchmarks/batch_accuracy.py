@@ -26,7 +26,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import studies
@@ -161,15 +161,32 @@ def warm_up() -> None:
         model.fit(X, (X[:, 0] > 0.5).astype(int)).predict(X)
 
 
-def run(job: Job, data_dir: Path | None) -> Result:
+class CellRows(NamedTuple):
+    """What a model is taught and asked in one cell."""
+
+    X: Any
+    labels: Any  # as they are
+    train: Any
+    test: Any
+    known: Any  # the labels that are taught
+    y: Any  # the taught label of every training row, as a whole number: XGBoost asks for that
+    alike: Any  # the test rows' labels, flipped in the same way
+
+
+def cell_of(job: Job, data_dir: Path | None) -> CellRows:
+    """The rows of a dataset, fold and noise."""
     X, labels = load(job["dataset"], data_dir)
     train, test = list(KFold(N_FOLDS, shuffle=True, random_state=0).split(X))[job["fold"]]
     order = np.random.default_rng(job["fold"])
     train, test = order.permutation(train)[:MOST_TRAIN], order.permutation(test)[:MOST_TEST]
     every = [*labels[train].tolist(), *labels[test].tolist()]
     flipped = np.array(noise.flip(every, job["share"], kind=job["noise"], seed=job["fold"]))
-    taught, alike = flipped[: len(train)], flipped[len(train) :]
-    known, y = np.unique(taught, return_inverse=True)  # whole numbers, as XGBoost asks for
+    known, y = np.unique(flipped[: len(train)], return_inverse=True)
+    return CellRows(X, labels, train, test, known, y, flipped[len(train) :])
+
+
+def run(job: Job, data_dir: Path | None) -> Result:
+    X, labels, train, test, known, y, alike = cell_of(job, data_dir)
     warm_up()
     began = time.process_time()
     model = ALL[job["model"]]().fit(X[train], y)
