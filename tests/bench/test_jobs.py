@@ -42,14 +42,14 @@ def test_runs_of_other_sources_do_not_count_unless_asked_for(path, monkeypatch):
     with path.open("a") as lines:  # as the oldest lines are
         lines.write(json.dumps({"job": {"a": 2}, "result": {"x": 2}}) + "\n")
     assert [jobs.Store(path).get({"a": a}) for a in (1, 2)] == [{"x": 1}, None]
-    monkeypatch.setattr(jobs, "code", lambda: "changed")
+    monkeypatch.setattr(jobs, "code", lambda study: "changed")
     assert jobs.Store(path).results == {}
     assert [jobs.Store(path, any_code=True).get({"a": a}) for a in (1, 2)] == [{"x": 1}, {"x": 2}]
 
 
 def test_of_several_runs_of_a_job_the_last_counts_and_all_are_kept(path, monkeypatch):
     jobs.Store(path).add({"a": 1}, {"x": 1})
-    monkeypatch.setattr(jobs, "code", lambda: "changed")
+    monkeypatch.setattr(jobs, "code", lambda study: "changed")
     jobs.Store(path).add({"a": 1}, {"x": 2})
     assert jobs.Store(path, any_code=True).get({"a": 1}) == {"x": 2}
     assert len(path.read_text().splitlines()) == 2
