@@ -28,6 +28,7 @@ from ocoboost.batch.booster import BatchBooster, foreign_learner, seed_from
 from ocoboost.batch.distributed import Block, LostRowsError, prepare
 from ocoboost.batch.distributed_games import DaskCrew, gather_sample
 from ocoboost.batch.histogram_tree import HistogramTreeClassifier
+from ocoboost.batch.input import unless_refused
 from ocoboost.batch.learners import WeakLearner
 from ocoboost.batch.realizable import RealizableBoostClassifier as LocalRealizableBoostClassifier
 from ocoboost.cluster.boosters import (
@@ -146,6 +147,11 @@ class BoostClassifier(_Lazy, LocalBoostClassifier):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Play all games on the workers of the current client, and mix them there."""
+        with unless_refused(self):
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         seed = self._begin()
         client = default_client()
         blocks, lengths = _blocks(client, X, y, sample_weight)
@@ -153,7 +159,6 @@ class BoostClassifier(_Lazy, LocalBoostClassifier):
         crew = DaskCrew(client)
         self._play(crew, sample.training, sample.n_rows, sample.classes, sample.features, seed)
         self._name_features(X, sample.features.n_features)
-        return self
 
 
 class _OnDask(_Lazy, BatchBooster):
@@ -166,6 +171,11 @@ class _OnDask(_Lazy, BatchBooster):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Play the game on the workers of the current client."""
+        with unless_refused(self):
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         estimator = self._checked_estimator()
         is_native = isinstance(estimator, HistogramTreeClassifier)
         if not is_native and self.n_drawn is None:
@@ -183,7 +193,6 @@ class _OnDask(_Lazy, BatchBooster):
             learner = foreign_learner(estimator, prepared.classes, seed)
         self._fit_rows(prepared.sample, learner, prepared.classes, prepared.binning, seed)
         self._name_features(X, prepared.n_features)
-        return self
 
     def decision_function(self, X: Any) -> Any:
         """As the local booster; lazy for a Dask array or data frame."""

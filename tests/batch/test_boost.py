@@ -307,3 +307,11 @@ def test_what_is_said_to_held_out_rows_is_kept_if_asked_for():
     assert np.isnan(model.held_out_proba_).all()
     model.set_params(keep_held_out=False).fit(X, y)
     assert not hasattr(model, "held_out_proba_")
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_dates_are_refused_with_what_to_do(library):
+    frame = pd.DataFrame({"n": np.arange(60.0), "day": pd.date_range("2026-01-01", periods=60)})
+    X = frame if library is pd else pl.DataFrame({"n": frame["n"].to_list(), "day": frame["day"].to_list()})
+    with pytest.raises(TypeError, match=r"column 'day' holds dates or times .* make numbers of them"):
+        BoostClassifier(n_estimators=5).fit(X, np.arange(60) % 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+import ocoboost
 from ocoboost import AgnosticBoostClassifier, HistogramTreeClassifier, RealizableBoostClassifier
 from ocoboost.batch.game import AgnosticPayoff, RealizablePayoff, RowPlayers, play
 from ocoboost.batch.learners import TreeLearner
@@ -337,3 +339,40 @@ def test_learners_without_weights_are_taught_drawn_rows(booster):
     assert model.score(X, y) > 0.7
     tiny = booster(LogisticRegression(), n_estimators=5, n_drawn=1, random_state=0).fit(X, y)  # one class at a time
     assert set(tiny.predict(X)) <= set(y)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        ocoboost.BoostClassifier(n_estimators=5, random_state=1),
+        ocoboost.AgnosticBoostClassifier(n_estimators=5, random_state=1),
+        ocoboost.RealizableBoostClassifier(n_estimators=5, random_state=1),
+        ocoboost.PairwiseBoostClassifier(n_estimators=5, random_state=1),
+        ocoboost.HistogramTreeClassifier(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("reason", ["one class", "labels too few", "weights too few", "no weight", "infinite cell"])
+def test_a_refused_fit_leaves_the_model_as_it_was(model, reason):
+    draw = np.random.default_rng(1)
+    X = pd.DataFrame(draw.normal(size=(80, 4)), columns=list("abcd"))
+    y = (X["a"] + X["b"] > 0).astype(int)
+    fitted = model.fit(X, y)
+    before, said = dict(vars(fitted)), fitted.predict_proba(X)
+    other, labels, weights = draw.normal(size=(80, 2)), draw.integers(0, 2, 80), np.ones(80)
+    if reason == "one class":
+        labels[:] = 1
+    elif reason == "labels too few":
+        labels = labels[:70]
+    elif reason == "weights too few":
+        weights = weights[:70]
+    elif reason == "no weight":
+        weights[:] = 0.0
+    else:
+        other[3, 1] = np.inf
+    with pytest.raises(ValueError, match=r"\w"):
+        fitted.fit(other, labels, weights)
+    assert {name: id(value) for name, value in vars(fitted).items()} == {name: id(v) for name, v in before.items()}
+    np.testing.assert_array_equal(fitted.predict_proba(X), said)
+    with pytest.raises(ValueError, match="feature names should match"):
+        fitted.predict(X[["a", "b"]])

@@ -193,3 +193,10 @@ def test_the_wrapper_predicts_the_cheapest_label():
     X = pd.DataFrame(rows(seed=9)[0]).to_numpy()
     assert model.predict(X).tolist() == model.booster_.predict_many(X)
     assert model.predict(X).tolist() != model.classes_[model.predict_proba(X).argmax(axis=1)].tolist()
+
+
+@pytest.mark.parametrize("key", [None, "k"])
+def test_costs_say_nothing_before_the_first_label(key):
+    model = made(costs={"b": {"a": 20.0}})
+    assert model.predict_one({"x": 1.0}, key=key) is None
+    assert list(model.predict_many([{"x": 1.0}], keys=None if key is None else [key])) == [None]

@@ -25,6 +25,7 @@ from ocoboost.batch.booster import seed_from
 from ocoboost.batch.crew import Crew, LocalCrew
 from ocoboost.batch.encoding import Features, Layout
 from ocoboost.batch.forest_keys import Table
+from ocoboost.batch.input import unless_refused
 from ocoboost.batch.mixing import selection_bound, sharpened
 from ocoboost.batch.portfolio import KINDS, N_FOLDS, STRENGTHS, Chain, Lengths, make_training
 from ocoboost.batch.progress import progress_bar
@@ -152,6 +153,11 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Play all members' games and mix them; what was learned before is forgotten, or built on with `warm_start`."""
+        with unless_refused(self):
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         seed = self._begin()
         raw = columns.read_columns(self, X, is_sample=not self._plays_on())
         labels, classes, weights = self._read_labels(raw, y, sample_weight)
@@ -164,7 +170,6 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         features = encoding.put_together([encoded], layout, labels, weights, len(classes), self.max_bins, seed)
         training = make_training(features.table, labels, weights, len(classes), self._lengths(), seed)
         self._play(LocalCrew(effective_n_jobs(self.n_jobs)), training, len(labels), classes, features, seed)
-        return self
 
     def _begin(self) -> int:
         """Check the parameters; returns the seed of all draws."""

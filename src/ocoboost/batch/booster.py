@@ -17,7 +17,7 @@ from ocoboost.batch.binning import Binning
 from ocoboost.batch.boosting import Booster, check_split, held_out_accuracy
 from ocoboost.batch.gamma import GRID, default_gamma
 from ocoboost.batch.histogram_tree import HistogramTreeClassifier, default_depth
-from ocoboost.batch.input import bin_features, read_sample
+from ocoboost.batch.input import bin_features, read_sample, unless_refused
 from ocoboost.batch.learners import ForeignLearner, WeakLearner
 from ocoboost.batch.progress import progress_bar
 from ocoboost.batch.rows import Hypothesis, hold_out
@@ -78,6 +78,11 @@ class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Play the game on a sample, forgetting what was learned before."""
+        with unless_refused(self):
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         estimator = self._checked_estimator()
         sample = read_sample(self, X, y, sample_weight, allow_nan=self._allows_nan())
         seed = seed_from(self.random_state)
@@ -91,7 +96,6 @@ class BatchBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             learner = foreign_learner(estimator, sample.classes, seed)
         with LocalSample.cut(features, sample.labels, sample.weights, effective_n_jobs(self.n_jobs)) as rows:
             self._fit_rows(rows, learner, sample.classes, binning, seed)
-        return self
 
     def _fit_rows(
         self, sample: Sample, learner: WeakLearner, classes: NDArray[Any], binning: Binning | None, seed: int

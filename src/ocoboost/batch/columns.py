@@ -57,7 +57,8 @@ def read_columns(
     is_sample = places is None if is_sample is None else is_sample
     columns = _object_columns(X, places)
     if not any(isinstance(column, list) for column in columns or ()):
-        numbers = validate_data(estimator, X, reset=is_sample, dtype=np.float64, ensure_all_finite="allow-nan")
+        with np.errstate(invalid="ignore"):  # scikit-learn adds all numbers up, and the largest to infinity
+            numbers = validate_data(estimator, X, reset=is_sample, dtype=np.float64, ensure_all_finite="allow-nan")
         return RawColumns(numbers, {p: [_text(value) for value in numbers[:, p].tolist()] for p in places or ()})
     assert columns is not None
     validate_data(estimator, X, reset=is_sample, skip_check_array=True)
@@ -80,6 +81,12 @@ def _object_columns(X: Any, places: tuple[int, ...] | None) -> list[FloatArray |
     """Columns of a frame or of an array of objects, those of text as lists; None if it is only numbers."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
+        for series in frame.iter_columns():
+            if series.dtype.is_temporal():
+                raise TypeError(
+                    f"column {series.name!r} holds dates or times ({series.dtype}); make numbers of them, such as the "
+                    "year, the weekday or the seconds since the first, or text"
+                )
         if not any(series.dtype in _TEXT for series in frame.iter_columns()) and not places:
             return None
         found = [(series.to_list(), series.dtype in _TEXT) for series in frame.iter_columns()]

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ocoboost.arrays import FloatArray
 from ocoboost.batch.binning import MOST_BINS, Binning
-from ocoboost.batch.input import bin_features, read_sample
+from ocoboost.batch.input import bin_features, read_sample, unless_refused
 from ocoboost.batch.learners import TreeLearner
 from ocoboost.batch.rows import Rows, count, fixed_point_scale, taught_rows, teach_labels
 from ocoboost.batch.tree import Tree
@@ -60,6 +60,10 @@ class HistogramTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree."""
+        with unless_refused(self):
+            return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         check_parameters(self, self.ranges)
         sample = read_sample(self, X, y, sample_weight, allow_nan=True)
         binning, codes = bin_features(sample.X, sample.weights, self.max_bins, seed=0)

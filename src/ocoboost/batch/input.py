@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +13,18 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch.binning import Binning, Codes, find_bins, rows_for_bins
+
+
+@contextmanager
+def unless_refused(estimator: Any) -> Iterator[None]:
+    """Leave an estimator as it was if ``fit`` raises: scikit-learn's checks set attributes before all is checked."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 class CheckedSample(NamedTuple):

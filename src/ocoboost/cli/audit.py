@@ -74,7 +74,11 @@ def audit(
         rows = auditing.read_table(source, on_bad)
         if len(rows.labels) < passes:
             raise DataFileError(f"{source.name}: {len(rows.labels):,} usable rows are too few for {passes} passes.")
-        check_labels(source.name, target, len(set(rows.labels)), len(rows.labels))
+        n_labels = len(set(rows.labels))
+        if n_labels == 1:
+            only = rows.labels[0]
+            raise DataFileError(f"{source.name}: every row has the label {only!r}; there is nothing to compare.")
+        check_labels(source.name, target, n_labels, len(rows.labels))
         found = _audited(rows, passes, seed, jobs, is_quiet=as_json)
         if output is not None:
             with writing(output) as out:
@@ -124,17 +128,20 @@ def _summary(found: Audit, rows: Rows, file: str, target: str, seed: int) -> dic
         "seed": seed,
         "rows": len(found.given),
         "label_issues": len(issues),
+        "foretold": found.foretold,
+        "most_frequent": found.most_frequent,
         "issues": issues,
     }
 
 
 def _show(found: Audit, rows: Rows, file: str, output: str | None) -> None:
-    from ocoboost.run.audit import records
+    from ocoboost.run.audit import records, worth
 
     console = Console()
     n_rows, n_issues = len(found.given), int(found.is_issue.sum())
     title = f"{file}: {n_issues:,} of {n_rows:,} labels look wrong ({n_issues / n_rows:.1%})"
     console.print(Text(escaped(title)), soft_wrap=True)
+    console.print(worth(found), highlight=False)
     shown = [record for record in records(found, rows) if record["is_label_issue"]][:MOST_SHOWN]
     names = "given_label", "predicted_label", "label_quality"
     issues = [(record["line"], record.get("id"), *(record[name] for name in names)) for record in shown]

@@ -71,7 +71,7 @@ def _show(told: dict[str, Any]) -> None:
         "target": told["target"] or "not kept: saved from Python",
         "labels": f"{len(told['labels']):,}: {_listed(spelled(told['labels']))}" if told["labels"] else "none yet",
         "columns": f"{len(kinds):,} ({', '.join(counted)}): {_listed(told['columns'])}" if kinds else "none yet",
-        "memory": f"{told['memory_bytes'] / 2**20:,.1f} MiB, {told['file_bytes'] / 2**20:,.1f} MiB in the file",
+        "memory": f"{_mebibytes(told['memory_bytes'])} as loaded, {_mebibytes(told['file_bytes'])} in the file",
     }
     if told["changes"]:
         rows = [f"{change['row']:,}" for change in told["changes"][-MOST_CHANGES:]]
@@ -101,3 +101,7 @@ def _show(told: dict[str, Any]) -> None:
 def _listed(names: Any) -> str:
     names = list(names)
     return ", ".join(abbreviated(names[:MOST_NAMES], 24)) + (", ..." if len(names) > MOST_NAMES else "")
+
+
+def _mebibytes(n_bytes: int) -> str:
+    return f"{n_bytes / 2**20:,.1f} MiB"

@@ -80,6 +80,10 @@ class Columns:
         asked = [] if self.target is None else [(self.target, "--target")]
         asked += [] if self.identifier is None else [(self.identifier, "--id")]
         asked += [(column, "--drop") for column in self.dropped] + [(column, "--text") for column in self.as_text]
+        if self.identifier is not None and self.identifier == self.target:
+            raise DataFileError(
+                f"{name}: --target and --id both name {quoted(self.identifier)}; leave one of them out."
+            )
         for column, option in sorted(asked):
             if column not in header:
                 raise DataFileError(f"{name}: no column {quoted(column)} ({option}); {_suggestion(column, header)}")
@@ -89,7 +93,8 @@ class Columns:
         if not any(self.is_feature(column) for column in header):
             if self.only is not None:
                 raise DataFileError(f"{name}: none of the model's columns found; they are {listed(list(self.only))}.")
-            raise DataFileError(f"{name}: no columns besides the target; there is nothing to learn from.")
+            besides = "the target" if self.identifier is None else "the target and --id"
+            raise DataFileError(f"{name}: no columns besides {besides}; there is nothing to learn from.")
         self._warn_of_index(name, header)
 
     def _warn_of_index(self, name: str, header: list[str]) -> None:

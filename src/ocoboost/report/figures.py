@@ -247,8 +247,8 @@ def shares(
 CONFUSION = "Blue is right, orange is wrong; the darker, the larger the share of the true label."
 
 
-def confusion(title: str, labels: Sequence[str], counts: np.ndarray[Any, Any]) -> str:
-    """A confusion matrix: true labels down, predictions across; counts are shown while they fit."""
+def confusion(title: str, labels: Sequence[str], counts: np.ndarray[Any, Any], down: str = "true") -> str:
+    """A confusion matrix: true labels, or others, down, predictions across; counts are shown while they fit."""
     n_labels = len(labels)
     labels = [shortened(label, LONGEST) for label in labels]
     rows = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
@@ -272,7 +272,7 @@ def confusion(title: str, labels: Sequence[str], counts: np.ndarray[Any, Any]) -
         axes.set_xlim(-0.5, n_labels - 0.5)
         axes.set_ylim(n_labels - 0.5, -0.5)
         axes.set_xlabel("predicted")
-        axes.set_ylabel("true")
+        axes.set_ylabel(down)
         return _svg(figure)
 
 

@@ -28,6 +28,7 @@ from ocoboost.spelling import as_cell, spelled
 from ocoboost.stream.protocol import StreamClassifier
 
 N_PASSES = 5
+CLOSE = 0.05  # a share of rows foretold that is so little above the most frequent label says that columns say little
 HEADER = ("label_quality", "given_label", "predicted_label", "is_label_issue")
 
 
@@ -40,6 +41,16 @@ class Audit(NamedTuple):
     predicted: IntArray  # indices of the most probable labels
     quality: FloatArray  # the probability of the given label
     is_issue: NDArray[np.bool_]
+
+    @property
+    def foretold(self) -> float:
+        """The share of rows whose given label is the most probable one."""
+        return float(np.mean(self.predicted == self.given))
+
+    @property
+    def most_frequent(self) -> float:
+        """The share of the most frequent label, which knows nothing of the columns."""
+        return float(np.bincount(self.given).max() / len(self.given))
 
     @property
     def order(self) -> IntArray:
@@ -73,8 +84,9 @@ def audit(
                 total[here] += weight[:, None] * said
                 weights[here] += weight
         on_pass(number + 1)
+    said = total / weights[:, None]
     second = second_opinion.held_out(rows, given, len(classes), seed, n_jobs)
-    return _judged(classes, given, second_opinion.blended(total / weights[:, None], second, given))
+    return _judged(classes, given, said if second is None else second_opinion.blended(said, second, given))
 
 
 def orders(n_rows: int, n_passes: int, seed: int) -> list[IntArray]:
@@ -98,11 +110,20 @@ def _said(
 
 def _judged(classes: list[Label], given: IntArray, probabilities: FloatArray) -> Audit:
     every = np.arange(len(given))
-    predicted = probabilities.argmax(axis=1)
-    quality, confidence = probabilities[every, given], probabilities[every, predicted]
+    quality, confidence = probabilities[every, given], probabilities.max(axis=1)
+    predicted = np.where(quality == confidence, given, probabilities.argmax(axis=1))
     usual = np.bincount(given, quality, len(classes)) / np.maximum(np.bincount(given, minlength=len(classes)), 1)
     is_issue = label_issues(given, predicted, quality, confidence, usual)
     return Audit(classes, given, probabilities, predicted, quality, is_issue)
+
+
+def worth(audit: Audit) -> str:
+    """How far the columns tell the labels, in a sentence or two: an audit knows no more than that."""
+    text = f"The given label is the most probable one on {audit.foretold:.1%} of the rows; "
+    text += f"the most frequent label has {audit.most_frequent:.1%}."
+    if audit.foretold < audit.most_frequent + CLOSE:
+        text += " The columns say little about the labels, so most of these may well be right."
+    return text
 
 
 class Table(NamedTuple):

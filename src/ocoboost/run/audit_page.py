@@ -10,7 +10,7 @@ import numpy as np
 from ocoboost.report import figures
 from ocoboost.report.page import Figure, Page, Part, Section
 from ocoboost.report.page import Table as PageTable
-from ocoboost.run.audit import Audit, Table, records
+from ocoboost.run.audit import Audit, Table, records, worth
 from ocoboost.spelling import shortened, spelled
 
 MOST_LABELS = 40  # in a matrix that stays readable
@@ -22,7 +22,7 @@ def page(audit: Audit, table: Table, name: str, target: str, facts: Mapping[str,
     """The whole report."""
     n_rows, n_issues = len(audit.given), int(audit.is_issue.sum())
     text = f"Of {n_rows:,} labels, {n_issues:,} look wrong ({n_issues / max(n_rows, 1):.1%}): what the other rows say "
-    text += "about a row speaks for another label."
+    text += f"about a row speaks for another label. {worth(audit)}"
     sections = [Section("Labels that look wrong", [_worst(audit, table)]), Section("By label", _by_label(audit))]
     return Page(f"Audit of {name}: {target}", text, sections, facts)
 
@@ -51,11 +51,13 @@ def _by_label(audit: Audit) -> list[Part]:
     pairs = Counter(zip(audit.given[audit.is_issue].tolist(), audit.predicted[audit.is_issue].tolist(), strict=True))
     rows = [(names[given], names[other], f"{count:,}") for (given, other), count in pairs.most_common(12)]
     parts: list[Part] = [
-        PageTable(("given label", "predicted label", "rows"), rows, "The most frequent mistakes.", text=frozenset({1}))
+        PageTable(
+            ("given label", "predicted label", "rows"), rows, "The most frequent label issues.", text=frozenset({1})
+        )
     ]
     if len(names) <= MOST_LABELS:
         counts = np.zeros((len(names), len(names)), dtype=np.int64)
         np.add.at(counts, (audit.given, audit.predicted), 1)
-        svg = figures.confusion("Rows by given and predicted label", names, counts)
+        svg = figures.confusion("Rows by given and predicted label", names, counts, down="given")
         parts.append(Figure({"given and predicted labels": svg}, "Given labels down, predicted labels across."))
     return parts

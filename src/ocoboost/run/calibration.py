@@ -60,3 +60,15 @@ class Calibration:
             raise ValueError("invalid calibration")
         calibration.counts = counts
         return calibration
+
+
+def wilson_interval(share: FloatArray, n_rows: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Where the chance is, with 95 % confidence, if it came true in this share of independent rows (Wilson, 1927).
+
+    >>> [limit.round(3).tolist() for limit in wilson_interval(np.array([0.0, 0.5]), np.array([4, 100]))]
+    [[0.0, 0.404], [0.49, 0.596]]
+    """
+    z = 1.96
+    centre = (share + z * z / (2 * n_rows)) / (1 + z * z / n_rows)
+    half = z * np.sqrt(share * (1.0 - share) / n_rows + z * z / (4.0 * n_rows**2)) / (1 + z * z / n_rows)
+    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)

@@ -66,7 +66,8 @@ def drift(run: Run, model: OnlineBoostClassifier) -> Section:
             ),
             "weights of the long-lived members through the stream": by_name,
         }
-        caption = "Young members know only what came after their birth: where they count, the stream has changed."
+        caption = "Young members know only what came after their birth: where their weight jumps, the stream may have "
+        caption += "changed."
         parts.append(Figure(panels, caption))
     return Section("Changes of the stream", parts)
 

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from ocoboost.data.schema import NUMBER, TEXT
+from ocoboost.data.text import MOST_CATEGORIES
 from ocoboost.online.boost import OnlineBoostClassifier
 from ocoboost.report import figures
 from ocoboost.report.page import Figure, Page, Part, Section, Table
 from ocoboost.run import mixture_sections
-from ocoboost.run.calibration import N_BINS
+from ocoboost.run.calibration import N_BINS, wilson_interval
 from ocoboost.run.column_counts import ColumnCounts, Limits
 from ocoboost.run.curves import Curve
 from ocoboost.run.runner import Run
@@ -78,12 +79,10 @@ def _curve(run: Run) -> Figure:
     right, window = _joined(scores.curve)
     ends = window * np.arange(1.0, len(right) + 1)
     accuracy = right / window
-    error = 200.0 * np.sqrt(accuracy * (1.0 - accuracy) / window)  # two standard errors
+    low, high = wilson_interval(accuracy, np.full(len(right), window))
     recent, so_far = 100.0 * accuracy, 100.0 * np.cumsum(right) / ends
     bands = {
-        f"per {window:,} row{'s' * (window > 1)}": figures.Band(
-            recent, np.maximum(recent - error, 0.0), np.minimum(recent + error, 100.0)
-        ),
+        f"per {window:,} row{'s' * (window > 1)}": figures.Band(recent, 100.0 * low, 100.0 * high),
         "all rows so far": figures.Band(so_far, so_far, so_far),
     }
     trivial = {"most frequent label": scores.baselines.most_frequent, "last label": scores.baselines.last_label}
@@ -92,7 +91,7 @@ def _curve(run: Run) -> Figure:
         bands[name] = figures.Band(shares, shares, shares)
     marks = mixture_sections.marks(run)
     svg = figures.Twice.drawn(figures.lines, "Accuracy", ends, bands, x_label="rows", y_label="correct, %", marks=marks)
-    caption = "The band is two standard errors wide on either side, as if the rows were independent. The most frequent "
+    caption = "The band is a 95 % interval (Wilson's), as if the rows were independent. The most frequent "
     caption += "label so far and the last label need no features."
     if marks:
         caption += " Dotted: where the stream changed."
@@ -116,7 +115,7 @@ def _labels(run: Run, summary: Mapping[str, Any]) -> Table:
         rows.append((shortened(name), f"{scores.n_rows:,}", *map(_digits, (*scores[1:], *ranks))))
     rate = f"recall at {summary['alert_rate']:.0%} alerts"
     caption = "Precision: how often a predicted label was right. Recall: how many rows of a label were found; at 1 % "
-    caption += "alerts, among the hundredth of all rows to which the label was most probable."
+    caption += "alerts, among the hundredth of all rows for which the label was most probable."
     return Table(("label", "rows", "precision", "recall", "F1", "precision-recall area", rate), rows, caption)
 
 
@@ -138,15 +137,14 @@ def _calibration(run: Run) -> list[Section]:
         return []
     n_rows, said, right = np.array(bins).T
     said, right = 100.0 * said, 100.0 * right
-    error = 2.0 * np.sqrt(right * (100.0 - right) / n_rows)
     bands = {
-        "predictions": figures.Band(right, np.maximum(right - error, 0.0), np.minimum(right + error, 100.0)),
+        "predictions": figures.Band(right, *(100.0 * limit for limit in wilson_interval(right / 100.0, n_rows))),
         "perfect": figures.Band(said, said, said),
     }
     x_label = "probability of the prediction, %"
     svg = figures.lines("Calibration", said, bands, x_label=x_label, y_label="correct, %")
     caption = f"Expected calibration error {run.scores.calibration.error or 0.0:.3f}, in {N_BINS} bins of equal width; "
-    caption += "the band is two standard errors wide on either side."
+    caption += "the band is a 95 % interval (Wilson's)."
     return [Section("Calibration", [Figure({"accuracy by the probability of the prediction": svg}, caption)])]
 
 
@@ -185,7 +183,8 @@ def _columns(run: Run) -> list[Part]:
 def _some(texts: list[str]) -> str:
     """The first texts of a column."""
     shown = ", ".join(shortened(text, 24) for text in texts[:MOST_TEXTS])
-    return f"{len(texts):,} texts: {shown}{', ...' if len(texts) > MOST_TEXTS else ''}" if texts else "-"
+    number = f"{len(texts):,} texts" if len(texts) < MOST_CATEGORIES else f"{len(texts):,} texts and perhaps more"
+    return f"{number}: {shown}{', ...' if len(texts) > MOST_TEXTS else ''}" if texts else "-"
 
 
 def _cost(summary: Mapping[str, Any]) -> Table:

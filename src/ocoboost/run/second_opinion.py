@@ -14,21 +14,23 @@ from numpy.typing import NDArray
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch.boost import BoostClassifier
+from ocoboost.batch.portfolio import LEAST_ROWS
 from ocoboost.data.rows import NumberRows, Row
 
 SHARES = tuple(tenth / 10 for tenth in range(11))  # of the second opinion, to choose from
 
 
-def held_out(rows: Sequence[Row], given: IntArray, n_classes: int, seed: int, n_jobs: int) -> FloatArray:
+def held_out(rows: Sequence[Row], given: IntArray, n_classes: int, seed: int, n_jobs: int) -> FloatArray | None:
     """The probability of every label, (rows, classes), from trees that have not seen the row.
 
-    Where a table is too short to hold rows out, all labels are alike.
+    None if there are too few rows to hold any out, or one label only.
     """
+    present = np.unique(given)
+    if len(given) < max(LEAST_ROWS, len(present) + 1) or len(present) < 2:
+        return None
     model = BoostClassifier(keep_held_out=True, random_state=seed, n_jobs=n_jobs).fit(as_cells(rows), given)
-    said: FloatArray = np.full((len(given), n_classes), 1.0 / n_classes)
-    if np.isfinite(model.held_out_proba_).all():
-        said[:] = 0.0
-        said[:, model.classes_] = model.held_out_proba_
+    said: FloatArray = np.zeros((len(given), n_classes))
+    said[:, model.classes_] = model.held_out_proba_
     return said
 
 

@@ -312,7 +312,7 @@ class State:
 
     def chosen(self, answers: Answers) -> IntArray:
         """The labels to predict, by their indices: the most probable ones, or the cheapest."""
-        if self.costs is None:
+        if self.costs is None or answers.shares.shape[1] == 0:
             return answers.labels
         return self.costs.cheapest(answers.label_probabilities, self.labels.known[: answers.shares.shape[1]])
 
