@@ -86,7 +86,8 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         All members with their held-out accuracy and their weight, the heaviest first.
     held_out_accuracy_
         Of the mixture, on rows that none of the voting games saw, with the noise of their labels; NaN below 50 rows.
-        With `n_iter_no_change` it is slightly too high: those rows also say when games stop.
+        It is slightly too high on a few hundred rows, which also choose the members' weights and, with
+        `n_iter_no_change`, when games stop.
     held_out_proba_
         With `keep_held_out`: for every row of the sample what `predict_proba` would say if only the games voted that
         never saw it, as `cross_val_predict` would give at five times the cost; NaN below 50 rows.
