@@ -49,6 +49,7 @@ class ByteStream:
         except OSError as error:
             raise unreadable(self.name, error) from error
         self.is_gzipped = self._begin.startswith(_GZIP)
+        self._reached = 0, 0  # decompressed and compressed bytes, of one moment: others ask while a thread reads
         self._bytes: Any = gzip.GzipFile(fileobj=self._raw) if self.is_gzipped else self._raw
 
     def check_is_text(self) -> None:
@@ -61,7 +62,7 @@ class ByteStream:
         """Up to ``n_bytes``, from a pipe whatever has arrived; none at the end."""
         with self._naming():
             data: bytes = (self._bytes.read1 if self.is_pipe else self._bytes.read)(n_bytes)
-        self.offset += len(data)
+        self._move_to(self.offset + len(data))
         if not data:
             self._check_still_there()
         return data
@@ -70,7 +71,12 @@ class ByteStream:
         """Continue at an offset; not in a pipe. A gzip file is decompressed up to there."""
         with self._naming():
             self._bytes.seek(offset)
+        self._move_to(offset)
+
+    def _move_to(self, offset: int) -> None:
         self.offset = offset
+        if self.is_gzipped and not self.is_pipe:
+            self._reached = offset, self._raw.tell()
 
     @contextmanager
     def _naming(self) -> Iterator[None]:
@@ -106,9 +112,10 @@ class ByteStream:
         if self._raw.closed:
             return self.offset
         # Compressed bytes are read ahead, so this is too little, and for a small file far too little.
-        expected = max(self.offset, self.offset * self._size / max(1, self._raw.tell()))
+        offset, n_read = self._reached
+        expected = max(offset, offset * self._size / max(1, n_read))
         told = self._last_length + 2**32 * max(0, round((expected - self._last_length) / 2**32))
-        return float(told if told >= max(self.offset, 0.9 * expected) else expected)  # less: it has several parts
+        return float(told if told >= max(offset, 0.9 * expected) else expected)  # less: it has several parts
 
     @cached_property
     def _last_length(self) -> int:
