@@ -124,10 +124,8 @@ def _growth(runs: list[dict[str, Any]]) -> str:
 def _peaks(runs: list[dict[str, Any]]) -> str:
     found = {run["model"]: run["MiB"] for run in runs if "peak" in run and run["rows"] == LARGE["rows"]}
     told = ", ".join(f"{model} {found[model]:.0f}" for model in (OURS, FOREST, BOOSTING))
-    return (
-        f"Fitting {LARGE['rows']:,} x {LARGE['columns']} lifts the peak of memory above that of making the sample by, in "
-        f"MiB: {told}."
-    )
+    sizes = f"{LARGE['rows']:,} x {LARGE['columns']}"
+    return f"Fitting {sizes} lifts the peak of memory above that of making the sample by, in MiB: {told}."
 
 
 def main() -> None:
