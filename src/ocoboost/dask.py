@@ -131,7 +131,7 @@ class BoostClassifier(_Lazy, LocalBoostClassifier):
     >>> import dask.array as da
     >>> from distributed import Client
     >>> from ocoboost.dask import BoostClassifier
-    >>> with Client(processes=False, dashboard_address=None):
+    >>> with Client(processes=False, dashboard_address=":0"):
     ...     X = da.random.default_rng(1).random((400, 3), chunks=(100, 3))
     ...     model = BoostClassifier(n_estimators=5).fit(X, (X[:, 0] > 0.5).astype(int))
     ...     model.predict(X[:3]).compute().shape
@@ -240,7 +240,7 @@ class RealizableBoostClassifier(_OnDask, LocalRealizableBoostClassifier):
     >>> import dask.array as da
     >>> from distributed import Client
     >>> from ocoboost.dask import RealizableBoostClassifier
-    >>> with Client(processes=False, dashboard_address=None):
+    >>> with Client(processes=False, dashboard_address=":0"):
     ...     X = da.random.default_rng(1).random((400, 3), chunks=(100, 3))
     ...     model = RealizableBoostClassifier(n_estimators=5).fit(X, (X[:, 0] > 0.5).astype(int))
     ...     model.predict(X[:3]).compute().shape

@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 
 @pytest.fixture
 def client():
-    options = {"threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0}
+    options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "memory_limit": 0}
     with LocalCluster(n_workers=2, processes=True, **options) as cluster, Client(cluster) as client:
         yield client
 

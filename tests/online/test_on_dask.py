@@ -38,7 +38,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 def new_cluster(n_workers=2):
     """No limit on memory: a worker that has imported everything is large, and Dask would restart it."""
     return LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
+        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0
     )
 
 

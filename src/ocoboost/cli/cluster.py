@@ -60,6 +60,7 @@ def _client(cluster: str) -> Iterator[Any]:
     if not count.isdecimal() or int(count) < 1 or not cluster.startswith("local:"):
         why = f"{cluster!r} is neither local:N, with N of at least 1, nor an address such as tcp://scheduler:8786"
         raise typer.BadParameter(why, param_hint=HINT)
-    options = {"threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0, "silence_logs": "ERROR"}
+    # Any free port for the dashboard: the usual one may be another cluster's.
+    options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "memory_limit": 0, "silence_logs": "ERROR"}
     with LocalCluster(n_workers=int(count), **options) as made, Client(made, set_as_default=False) as client:
         yield client

@@ -103,7 +103,10 @@ class OnlineOnDask:
                 self._given_client = default_client()
             except ValueError:
                 cluster = LocalCluster(
-                    n_workers=max(1, os.cpu_count() or 1), threads_per_worker=1, dashboard_address=None, memory_limit=0
+                    n_workers=max(1, os.cpu_count() or 1),
+                    threads_per_worker=1,
+                    dashboard_address="127.0.0.1:0",  # any free port: the usual one may be another cluster's
+                    memory_limit=0,
                 )
                 self._given_client = Client(cluster, set_as_default=False)
                 self._own += [self._given_client, cluster]
@@ -250,7 +253,7 @@ class OnlineBoostClassifier(OnlineOnDask):
     >>> from distributed import Client
     >>> from ocoboost.dask import OnlineBoostClassifier
     >>> X = np.random.default_rng(1).random((200, 3))
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     with OnlineBoostClassifier(budget=5, seed=1, n_stages=2, client=client) as model:
     ...         model.learn_many(X, (X[:, 0] > 0.5).tolist())
     ...         model.to_local().predict_one({0: 0.9, 1: 0.5, 2: 0.5})

@@ -163,7 +163,7 @@ class ModelsByKey:
     >>> from distributed import Client
     >>> from ocoboost import HoeffdingTrees
     >>> from ocoboost.dask import ModelsByKey
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     with ModelsByKey(HoeffdingTrees(seed=1), client=client, n_shards=2) as models:
     ...         rows, labels = [{"a": 1.0}, {"a": 2.0}, {"a": 1.0}], ["low", "high", "low"]
     ...         models.predict_learn_many(rows, labels, keys=["north", "south", "north"])
