@@ -38,11 +38,10 @@ def by_hand(model, X, n_stages):
     rows = np.arange(len(X))
     weights = {(member.kind, member.leaning): member.weight for member in model.members_}
     out, total = np.zeros((len(X), len(model.classes_))), 0.0
-    labels = np.searchsorted(model.classes_, model.taught)
     for number, chain in enumerate(model._chains):
         for tree in chain.trees[:n_stages]:
             leanings = np.zeros((len(STRENGTHS), *out.shape))
-            tree.add_leanings(table, labels, rows, np.array(STRENGTHS), leanings)
+            tree.add_leanings(table, rows, np.array(STRENGTHS), leanings)
             for strength, shares in zip(STRENGTHS, leanings, strict=True):
                 weight = weights[KINDS[number // N_FOLDS].name, strength] / (N_FOLDS * len(chain.trees))
                 out += weight * shares
@@ -56,7 +55,7 @@ def best_accuracies(model, X, y, chain):
     sums = np.zeros((len(STRENGTHS), len(chain.judging), 3))
     out = []
     for tree in chain.trees:
-        tree.add_leanings(table, y, chain.judging, np.array(STRENGTHS), sums)
+        tree.add_leanings(table, chain.judging, np.array(STRENGTHS), sums)
         out.append((sums.argmax(axis=2) == y[chain.judging]).mean(axis=1).max())
     return out
 
@@ -71,7 +70,6 @@ def longest_voting(model):
 def test_staged_predictions_are_those_of_the_first_trees_and_end_with_the_whole(patience):
     X, y = sample()
     model = BoostClassifier(n_estimators=30, random_state=1, warm_start=True, n_iter_no_change=patience).fit(X, y)
-    model.taught = y
     staged = list(model.staged_predict_proba(X))
     assert len(staged) == longest_voting(model)
     assert (len(np.unique(model.n_stages_)) > 1) == (patience is not None)

@@ -65,8 +65,13 @@ class Blend(NamedTuple):
     held_out: list[HeldOut]  # of every fold, if it was asked for and there are any
 
 
-def blend(crew: Crew, training: Any, chains: list[Any], *, keep_held_out: bool = False) -> Blend:
-    """Weigh all members, and mix their leaves; ``training`` and ``chains`` are in the hands of the crew."""
+def blend(
+    crew: Crew, training: Any, chains: list[Any], *, keep_chains: bool = False, keep_held_out: bool = False
+) -> Blend:
+    """Weigh all members, and mix their leaves; ``training`` and ``chains`` are in the hands of the crew.
+
+    Unless they are kept, chains leave the list as soon as they are not needed: they are most of the memory of a fit.
+    """
     [(n_judging, units)] = crew.fetch(crew.map(judging_rows, [training]))
     scores: list[Score] = crew.fetch(crew.map(score_of, chains))
     hits = np.array([score.hits for score in scores]).reshape(len(KINDS), N_FOLDS, -1).sum(axis=1)
@@ -75,9 +80,13 @@ def blend(crew: Crew, training: Any, chains: list[Any], *, keep_held_out: bool =
     else:
         shares = np.zeros(hits.shape)
         shares[:, STRENGTHS.index(portfolio.VOTING_STRENGTH)] = 1.0 / len(KINDS)
-    voting = [i for i in range(len(chains)) if shares[i // N_FOLDS].any()]
+    voting = [i for i in range(len(scores)) if shares[i // N_FOLDS].any()]
     its_shares = [shares[i // N_FOLDS] for i in voting]
-    mixed = crew.map(mix_chain, [training] * len(voting), [chains[i] for i in voting], its_shares)
+    heard = [chains[i] for i in voting]
+    if not keep_chains:
+        chains.clear()
+    mixed = crew.map(mix_chain, [training] * len(voting), heard, its_shares)
+    heard.clear()
     power, right = 1.0, 0
     held_out: list[HeldOut] = []
     if n_judging:
@@ -118,7 +127,7 @@ def mix_chain(training: Training, chain: Chain, weights: FloatArray) -> MixedCha
     strengths = np.array(STRENGTHS)[is_heard]
     trees = []
     for tree in chain.trees:
-        values = tree.mixture(training.labels, training.n_classes, strengths, weights[is_heard])
+        values = tree.mixture(training.n_classes, strengths, weights[is_heard])
         places = tree.leaf_places()[tree.find_leaves(training.table, chain.judging)]
         add_rows(values, places, 1.0 / len(chain.trees), held_out)
         trees.append(KeptTree(*tree[:5], (values / (N_FOLDS * len(chain.trees))).astype(np.float32)))

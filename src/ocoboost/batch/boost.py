@@ -223,8 +223,8 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 )
         with progress_bar(N_FOLDS * len(KINDS), bool(self.verbose)) as progress:
             chains = portfolio.play_all(crew, training, n_rows, before, progress)
-        mixed = blend(crew, training, chains, keep_held_out=self.keep_held_out)
-        self._chains = crew.fetch(chains) if self.warm_start else []
+        mixed = blend(crew, training, chains, keep_chains=self.warm_start, keep_held_out=self.keep_held_out)
+        self._chains = crew.fetch(chains)
         self._digest = digest
         self._forest = mixed.forest
         self._binning, self._texts, self._missing = features.binning, features.texts, features.table.missing

@@ -1,4 +1,4 @@
-"""Random trees in Python's hands: one while it is grown and judged, and many of them, ready to predict."""
+"""Random trees in Python's hands: one that was just grown, one while it is judged, and many, ready to predict."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch import forest_leaves as leaves
 from ocoboost.batch.forest_kernels import grow_tree
-from ocoboost.batch.forest_keys import SET, Lesson, NodeArray, PlaceArray, SetArray, Table, make_scratch
+from ocoboost.batch.forest_keys import SET, KindArray, Lesson, NodeArray, PlaceArray, SetArray, Table, make_scratch
 
 ROWS_AT_A_TIME = 4096  # that are predicted by one thread: their sums stay in its cache
 
@@ -23,7 +23,7 @@ class GrownTree(NamedTuple):
 
     feature: NodeArray  # -1 marks a leaf
     threshold: NodeArray
-    kind: NodeArray  # what the threshold is compared with
+    kind: KindArray
     left: NodeArray
     sets: SetArray
     start: NodeArray  # where a node's rows start and end in ``rows``
@@ -40,20 +40,41 @@ class GrownTree(NamedTuple):
         scratch = make_scratch(len(rows), len(table.codes), n_classes, is_plain)
         return cls(*grow_tree(table, lesson, rows, scratch))
 
-    def add_leanings(
-        self, table: Table, labels: IntArray, rows: IntArray, strengths: FloatArray, out: FloatArray
-    ) -> None:
+    def counted(self, labels: IntArray, n_classes: int) -> CountedTree:
+        """The tree without its rows, which take far more memory than what their labels weigh in its leaves."""
+        firsts = np.empty(len(self.feature) // 2 + 2, dtype=np.int32)  # every node has two children or none
+        own_labels, own_weights = np.empty(len(self.rows), dtype=np.int32), np.empty(len(self.rows))
+        of_rows = self.start, self.end, self.rows, self.weights, labels
+        n_pairs = leaves.gather_leaves(self.feature, *of_rows, np.zeros(n_classes), firsts, own_labels, own_weights)
+        pairs = own_labels[:n_pairs].copy(), own_weights[:n_pairs].copy()
+        return CountedTree(*self[:5], firsts, *pairs, self.decrease)
+
+
+class CountedTree(NamedTuple):
+    """A tree with what labels weigh in its leaves."""
+
+    feature: NodeArray  # -1 marks a leaf
+    threshold: NodeArray
+    kind: KindArray
+    left: NodeArray
+    sets: SetArray
+    firsts: NodeArray  # (leaves + 1,): where a leaf's labels start
+    labels: NodeArray  # that are in the leaf
+    weights: FloatArray  # of these labels
+    decrease: FloatArray  # of the Gini impurity, by feature
+
+    def add_leanings(self, table: Table, rows: IntArray, strengths: FloatArray, out: FloatArray) -> None:
         """Add to rows the distributions of their leaves at every strength; ``out``: (strengths, rows, classes)."""
-        counts = self._counts(labels, out.shape[2])
+        counts = self._counts(out.shape[2])
         is_asked = np.empty(len(counts), dtype=bool)
         ends = self.find_leaves(table, rows)
         leaves.add_leanings(self.feature, self.left, counts, strengths, ends, is_asked, np.empty_like(counts), out)
 
-    def mixture(self, labels: IntArray, n_classes: int, strengths: FloatArray, weights: FloatArray) -> FloatArray:
+    def mixture(self, n_classes: int, strengths: FloatArray, weights: FloatArray) -> FloatArray:
         """The weighted sum of the leaves' distributions over strengths, (leaves, classes)."""
-        counts = self._counts(labels, n_classes)
+        counts = self._counts(n_classes)
         is_asked = np.ones(len(counts), dtype=bool)
-        out = np.zeros((len(counts) // 2 + 1, n_classes))  # every node has two children or none
+        out = np.zeros((len(self.firsts) - 1, n_classes))
         leaves.mix_leanings(self.feature, self.left, counts, strengths, weights, is_asked, np.empty_like(counts), out)
         return out
 
@@ -67,10 +88,10 @@ class GrownTree(NamedTuple):
         """The place of every leaf among the leaves."""
         return np.cumsum(self.feature < 0) - 1
 
-    def _counts(self, labels: IntArray, n_classes: int) -> FloatArray:
+    def _counts(self, n_classes: int) -> FloatArray:
         """The label weights of every node."""
         out = np.empty((len(self.feature), n_classes))
-        leaves.count_nodes(self.feature, self.left, self.start, self.end, self.rows, self.weights, labels, out)
+        leaves.count_nodes(self.feature, self.left, self.firsts, self.labels, self.weights, out)
         return out
 
 
@@ -79,7 +100,7 @@ class KeptTree(NamedTuple):
 
     feature: NodeArray
     threshold: NodeArray
-    kind: NodeArray
+    kind: KindArray
     left: NodeArray
     sets: SetArray
     values: NDArray[np.float32]  # (leaves, classes): what a leaf adds to a row's score
@@ -91,7 +112,7 @@ class Forest(NamedTuple):
     roots: IntArray
     feature: NodeArray
     threshold: NodeArray
-    kind: NodeArray
+    kind: KindArray
     left: NodeArray  # the left child, or the place of a leaf's value
     sets: SetArray
     values: NDArray[np.float32]  # (leaves, classes)

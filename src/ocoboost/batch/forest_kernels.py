@@ -9,7 +9,7 @@ import numpy as np
 
 from ocoboost.arrays import FloatArray
 from ocoboost.batch.binning import Codes
-from ocoboost.batch.forest_keys import SET, Lesson, NodeArray, PlaceArray, Scratch, SetArray, Table
+from ocoboost.batch.forest_keys import SET, KindArray, Lesson, NodeArray, PlaceArray, Scratch, SetArray, Table
 from ocoboost.batch.forest_splits import find_split, goes_left
 from ocoboost.compiling import allocating, kernel
 
@@ -35,7 +35,7 @@ def part_rows(
 def grow_tree(
     table: Table, lesson: Lesson, rows: PlaceArray, scratch: Scratch
 ) -> tuple[
-    NodeArray, NodeArray, NodeArray, NodeArray, SetArray, NodeArray, NodeArray, PlaceArray, FloatArray, FloatArray
+    NodeArray, NodeArray, KindArray, NodeArray, SetArray, NodeArray, NodeArray, PlaceArray, FloatArray, FloatArray
 ]:
     """Grow a tree from some rows, which are put in the order of its leaves.
 
@@ -46,7 +46,7 @@ def grow_tree(
     most = 2 * rows.size + 1
     feature = np.full(most, -1, dtype=np.int32)
     threshold = np.zeros(most, dtype=np.int32)
-    kind = np.zeros(most, dtype=np.int32)
+    kind = np.zeros(most, dtype=np.int8)
     left = np.zeros(most, dtype=np.int32)
     start = np.zeros(most, dtype=np.int32)
     end = np.zeros(most, dtype=np.int32)

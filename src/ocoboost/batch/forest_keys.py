@@ -19,6 +19,7 @@ from ocoboost.compiling import kernel
 
 SetArray: TypeAlias = NDArray[np.uint64]  # (sets, 4): one bit for each code
 NodeArray: TypeAlias = NDArray[np.int32]
+KindArray: TypeAlias = NDArray[np.int8]  # what a node's threshold is compared with: PLAIN, MISSING_LOW or SET
 PlaceArray: TypeAlias = NDArray[np.uint32]  # without a sign: Numba need not ask whether a place counts from the end
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)

@@ -1,8 +1,8 @@
 """Leaves of random trees, compiled: which rows reach them, what they weigh, and how they lean on their parents.
 
-A tree keeps the rows of its nodes and not their label weights, which are quicker counted again than kept. One grown
-tree then serves any strength with which a node leans on its parent: a strength of 0 is the leaf's own rows, a large one
-a tree with large leaves.
+A tree keeps the label weights of its leaves, of the labels alone that a leaf has: nearly always one. Those of all other
+nodes are quicker added up again than kept. One tree then serves any strength with which a node leans on its parent: a
+strength of 0 is the leaf's own rows, a large one a tree with large leaves.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch.binning import Codes
-from ocoboost.batch.forest_keys import NodeArray, PlaceArray, SetArray
+from ocoboost.batch.forest_keys import KindArray, NodeArray, PlaceArray, SetArray
 from ocoboost.batch.forest_splits import goes_left
 from ocoboost.compiling import kernel
 
@@ -29,7 +29,7 @@ def next_node(
     missing: IntArray,
     feature: NodeArray,
     threshold: NodeArray,
-    kind: NodeArray,
+    kind: KindArray,
     left: NodeArray,
     sets: SetArray,
 ) -> int:
@@ -46,7 +46,7 @@ def find_leaves(
     missing: IntArray,
     feature: NodeArray,
     threshold: NodeArray,
-    kind: NodeArray,
+    kind: KindArray,
     left: NodeArray,
     sets: SetArray,
     walking: IntArray,
@@ -72,26 +72,59 @@ def find_leaves(
 
 
 @kernel
-def count_nodes(
+def gather_leaves(
     feature: NodeArray,
-    left: NodeArray,
     start: NodeArray,
     end: NodeArray,
     rows: PlaceArray,
     weights: FloatArray,
     labels: IntArray,
+    sums: FloatArray,
+    firsts: NodeArray,
+    own_labels: NodeArray,
+    own_weights: FloatArray,
+) -> int:
+    """The labels of every leaf and their weights, leaf after leaf, into the last three; returns how many there are.
+
+    A leaf begins at its place in ``firsts``, which has one more. ``sums``, one per label, are zero before and after.
+    ``weights`` are those of ``rows``, and positive; ``labels`` are those of the whole sample.
+    """
+    leaf, n_pairs = 0, 0
+    for node in range(feature.size):
+        if feature[node] < 0:
+            firsts[leaf] = n_pairs
+            for i in range(start[node], end[node]):
+                label = labels[rows[i]]
+                if sums[label] == 0.0:
+                    own_labels[n_pairs] = label
+                    n_pairs += 1
+                sums[label] += weights[i]
+            for pair in range(firsts[leaf], n_pairs):
+                own_weights[pair] = sums[own_labels[pair]]
+                sums[own_labels[pair]] = 0.0
+            leaf += 1
+    firsts[leaf] = n_pairs
+    return n_pairs
+
+
+@kernel
+def count_nodes(
+    feature: NodeArray,
+    left: NodeArray,
+    firsts: NodeArray,
+    own_labels: NodeArray,
+    own_weights: FloatArray,
     out: FloatArray,
 ) -> None:
-    """The label weights of every node, (nodes, classes); children come after their parents.
-
-    ``weights`` are those of ``rows``, and ``labels`` those of the whole sample.
-    """
+    """The label weights of every node, (nodes, classes); children come after their parents."""
+    leaf = firsts.size - 1
     for node in range(feature.size - 1, -1, -1):
         if feature[node] < 0:
+            leaf -= 1
             for j in range(out.shape[1]):
                 out[node, j] = 0.0
-            for i in range(start[node], end[node]):
-                out[node, labels[rows[i]]] += weights[i]
+            for pair in range(firsts[leaf], firsts[leaf + 1]):
+                out[node, own_labels[pair]] = own_weights[pair]
         else:
             child = left[node]
             for j in range(out.shape[1]):
@@ -192,7 +225,7 @@ def predict_rows(
     missing: IntArray,
     feature: NodeArray,
     threshold: NodeArray,
-    kind: NodeArray,
+    kind: KindArray,
     left: NodeArray,
     sets: SetArray,
     values: NDArray[np.float32],

@@ -25,7 +25,7 @@ import numpy as np
 from ocoboost.arrays import FloatArray, IntArray
 from ocoboost.batch import game
 from ocoboost.batch.crew import Crew
-from ocoboost.batch.forest import GrownTree
+from ocoboost.batch.forest import CountedTree, GrownTree
 from ocoboost.batch.forest_keys import Lesson, Table
 from ocoboost.batch.rows import UNITS, step_rows
 from ocoboost.cascade.regimes import REALIZABLE, Playing, Regime, begin_games
@@ -98,7 +98,7 @@ class Pause(NamedTuple):
 class Chain(NamedTuple):
     """One played game."""
 
-    trees: list[GrownTree]
+    trees: list[CountedTree]
     judging: IntArray  # the rows that it never saw
     hits: IntArray  # by strength: the weight in units of those of them that it got right
     pause: Pause | None = None
@@ -127,7 +127,7 @@ class ChainSide:
         self._weights = np.where(self.is_taught, training.weights, 0.0)
         self._share = min(kind.bag, MOST_ROWS / max(1, int(self.is_taught.sum())))
 
-    def fit_next(self, stage: int) -> GrownTree:
+    def fit_next(self, stage: int) -> CountedTree:
         training = self.training
         weights = self._weights
         if self._share < 1.0:
@@ -144,15 +144,16 @@ class ChainSide:
         seed = tree_seed(training.seed, self._place(stage))
         n_tried = self.kind.n_tried(len(training.table.missing))
         lesson = Lesson(training.labels, weights, n_tried, self.kind.is_random, seed)
-        return GrownTree.grow(training.table, lesson, training.n_classes)
+        tree = GrownTree.grow(training.table, lesson, training.n_classes)
+        return tree.counted(training.labels, training.n_classes)
 
-    def move(self, tree: GrownTree, stage: int, /) -> None:
+    def move(self, tree: CountedTree, stage: int, /) -> None:
         if self.kind.gamma == 1.0:
             return  # the loss of a right vote is zero, and after a wrong one the play stays at its largest, 1
         training = self.training
         rows = np.nonzero(self.is_taught & ~self._in_bag)[0]
         shares = np.zeros((1, len(rows), training.n_classes))
-        tree.add_leanings(training.table, training.labels, rows, np.array([VOTING_STRENGTH]), shares)
+        tree.add_leanings(training.table, rows, np.array([VOTING_STRENGTH]), shares)
         votes = shares[0].argmax(axis=1)
         plays, memory = self.plays[rows], self.memory[rows]
         playing = playing_at(self.kind, training.n_classes, stage)
@@ -186,7 +187,7 @@ def play_chain(training: Training, place: Place, before: Chain | None = None) ->
     units = weight_units(training.weights[judging])
     labels = training.labels[judging]
     if before is None or pause is None:
-        trees: list[GrownTree] = []
+        trees: list[CountedTree] = []
         sums = np.zeros((len(STRENGTHS), len(judging), training.n_classes))
         best, best_stage = -1, 0
     else:
@@ -196,7 +197,7 @@ def play_chain(training: Training, place: Place, before: Chain | None = None) ->
         for tree in game.play(side, ChainSide.fit_next, lengths.n_stages, len(trees)):
             trees.append(tree)
             if len(judging):
-                tree.add_leanings(training.table, training.labels, judging, np.array(STRENGTHS), sums)
+                tree.add_leanings(training.table, judging, np.array(STRENGTHS), sums)
             if patience is not None or lengths.is_kept:  # patience may begin when a kept chain is played on
                 score = int(hits_of(sums, labels, units).max())
                 if score > best + lengths.tolerance * int(units.sum()):
