@@ -332,7 +332,7 @@ def test_what_is_said_to_held_out_rows_is_kept_if_asked_for():
     assert abs(model.held_out_proba_[np.arange(300), noise].mean() - 0.5) < 0.05  # whoever has seen them, knows them
     model.fit(X[:40], y[:40])
     assert np.isnan(model.held_out_proba_).all()
-    model.set_params(keep_held_out=False).fit(X, y)
+    model.set_params(keep_held_out=np.False_).fit(X, y)
     assert not hasattr(model, "held_out_proba_")
 
 

@@ -341,6 +341,13 @@ def test_learners_without_weights_are_taught_drawn_rows(booster):
     assert set(tiny.predict(X)) <= set(y)
 
 
+@pytest.mark.parametrize("other", [None, 3])
+@pytest.mark.parametrize("model", [ocoboost.BoostClassifier(), ocoboost.AgnosticBoostClassifier()])
+def test_labels_of_several_types_are_refused_with_their_names(model, other):
+    with pytest.raises(TypeError, match=f"no order: {', '.join(sorted([type(other).__name__, 'str']))}; make all"):
+        model.fit(np.arange(120.0).reshape(60, 2), np.array(["a", other, "b"] * 20, dtype=object))
+
+
 @pytest.mark.parametrize(
     "model",
     [

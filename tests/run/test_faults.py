@@ -125,6 +125,7 @@ def test_a_disk_that_fills_up_is_one_line_and_leaves_the_old_file(tmp_path, rows
     model = tmp_path / "model.oco"
     options = ["--target", "label", "--model", "hoeffding"]
     assert command("run", rows_csv, *options, "--save", model).exit_code == 0
+    subprocess.run([*PYTHON, "predict", model, rows_csv], capture_output=True, check=True)  # the cache is a file too
     for arguments, name in (
         (["run", rows_csv, *options, "--save", tmp_path / "new.oco"], "new.oco"),
         (["run", rows_csv, *options, "--report", tmp_path / "out.html"], "out.html"),

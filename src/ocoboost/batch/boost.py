@@ -14,7 +14,6 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_consistent_length
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted
 
 from ocoboost.arrays import FloatArray, IntArray
@@ -25,7 +24,7 @@ from ocoboost.batch.booster import seed_from
 from ocoboost.batch.crew import Crew, LocalCrew
 from ocoboost.batch.encoding import Features, Layout
 from ocoboost.batch.forest_keys import Table
-from ocoboost.batch.input import unless_refused
+from ocoboost.batch.input import read_classes, unless_refused
 from ocoboost.batch.mixing import selection_bound, sharpened
 from ocoboost.batch.portfolio import KINDS, N_FOLDS, STRENGTHS, Chain, Lengths, make_training
 from ocoboost.batch.progress import progress_bar
@@ -199,10 +198,8 @@ class BoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         y = _check_y(y, multi_output=False, y_numeric=False, estimator=self)
         check_consistent_length(raw.numbers, y)
-        check_classification_targets(y)
         weights = _check_sample_weight(sample_weight, raw.numbers, dtype=np.float64, ensure_non_negative=True)
-        classes, labels = np.unique(y, return_inverse=True)
-        labels = labels.astype(np.int64)
+        classes, labels = read_classes(y)
         return labels, classes, encoding.relative_weights(labels, classes, weights, self.class_weight)
 
     def _play(

@@ -40,11 +40,24 @@ def read_sample(estimator: Any, X: Any, y: Any, sample_weight: Any, *, allow_nan
     """Check a sample for ``fit``."""
     finite: Any = "allow-nan" if allow_nan else True
     X, y = validate_data(estimator, X, y, dtype=np.float64, order="C", ensure_all_finite=finite)
-    check_classification_targets(y)
-    classes, labels = np.unique(y, return_inverse=True)
+    classes, labels = read_classes(y)
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     check_enough(classes, len(y), np.bincount(labels[weights > 0.0], minlength=len(classes)))
-    return CheckedSample(X, labels.astype(np.int64), weights / weights.max(), classes)
+    return CheckedSample(X, labels, weights / weights.max(), classes)
+
+
+def read_classes(y: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
+    """The classes in order, and the place of every label among them."""
+    try:
+        check_classification_targets(y)
+        classes, labels = np.unique(y, return_inverse=True)
+    except TypeError as error:
+        types = ", ".join(sorted({type(label).__name__ for label in y}))
+        raise TypeError(
+            f"y has labels of several types, which have no order: {types}; make all of them one type, and leave out "
+            "rows without a label"
+        ) from error
+    return classes, labels.astype(np.int64)
 
 
 def check_enough(classes: NDArray[Any], n_rows: int, rows_per_class: IntArray) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
 from ocoboost.errors import InvalidParameterError
 
 
@@ -73,6 +75,7 @@ class OneOf:
         self.hint = hint
 
     def __contains__(self, value: object) -> bool:
+        value = bool(value) if isinstance(value, np.bool_) else value
         same_kind = (isinstance(value, bool) == isinstance(choice, bool) for choice in self.choices if choice == value)
         return (value is None or isinstance(value, str | numbers.Integral)) and any(same_kind)  # True is not 1
 
