@@ -146,7 +146,7 @@ def most_misses(n_rows: int, coverage: float, n_waiting: int = 0) -> float:
     wait for their labels, as many misses may follow after the rate has reached 0.
 
     >>> round(most_misses(10_000, 0.9), 1)
-    1020.9
+    1010.9
     """
     missed = 1.0 - coverage
     return min(float(n_rows), missed * n_rows + missed / sets.STEP + (1.0 - missed) * (1 + n_waiting))
@@ -156,7 +156,7 @@ def fewest_misses(n_rows: int, coverage: float, n_waiting: int = 0) -> float:
     """The fewest, if sets may be empty: the rate does not rise above 1 + STEP a, where no label is let in.
 
     >>> round(fewest_misses(10_000, 0.9), 1)
-    819.9
+    909.9
     """
     missed = 1.0 - coverage
     return max(0.0, missed * n_rows - (1.0 - missed) / sets.STEP - missed * (1 + n_waiting))

@@ -25,8 +25,8 @@ from ocoboost.compiling import kernel
 from ocoboost.online.mixture.issued import PROBABILITIES, Issued
 
 # Chosen on the development streams of benchmarks/probabilities.py, for coverage after a change and for small sets.
-STEP = 0.005
-MEMORY = 500.0  # rows, of the probabilities that labels had
+STEP = 0.01
+MEMORY = 200.0  # rows, of the probabilities that labels had
 N_BINS = 96  # of their log odds
 MOST_LOG_ODDS = 12.0
 NO_LABEL = 2.0  # a threshold that nothing reaches
