@@ -75,11 +75,12 @@ def test_words_about_a_source_are_no_part_of_it():
 
 
 def test_only_studies_with_batch_boosters_depend_on_their_sources(tmp_path, monkeypatch):
-    (tmp_path / "batch").mkdir()
-    (tmp_path / "__init__.py").write_text("")
-    monkeypatch.setattr(jobs.ocoboost, "__file__", str(tmp_path / "__init__.py"))
     known = []
-    for text in ("x = 1", "x = 2"):
-        (tmp_path / "batch" / "boost.py").write_text(text)
-        known.append([jobs.code.__wrapped__(study) for study in ("batch_accuracy", "audits", "streams")])
+    for number in (1, 2):
+        folder = tmp_path / str(number)
+        (folder / "batch").mkdir(parents=True)
+        (folder / "batch" / "boost.py").write_text(f"x = {number}")
+        (folder / "__init__.py").write_text("")
+        monkeypatch.setattr(jobs.ocoboost, "__file__", str(folder / "__init__.py"))
+        known.append([code(study) for study in ("batch_accuracy", "audits", "streams")])
     assert [old == new for old, new in zip(*known, strict=True)] == [False, False, True]

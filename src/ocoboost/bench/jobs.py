@@ -31,11 +31,14 @@ _NO_PART_OF_A_RUN = ("bench/", "cli/", "files/", "report/", "run/", "serve/")
 _BATCH_STUDIES = ("audits", "batch", "batch_accuracy", "batch_gamma", "batch_speed")
 
 
-@cache
 def code(study: str) -> str:
     """A checksum of all sources that the numbers of a study can depend on: words about them do not count."""
-    root = Path(ocoboost.__file__).parent
     left_out = _NO_PART_OF_A_RUN if study in _BATCH_STUDIES else (*_NO_PART_OF_A_RUN, "batch/")
+    return _checksum(Path(ocoboost.__file__).parent, left_out)
+
+
+@cache
+def _checksum(root: Path, left_out: tuple[str, ...]) -> str:
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
         name = path.relative_to(root).as_posix()
