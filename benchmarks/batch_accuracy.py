@@ -251,10 +251,12 @@ def tables(found: Found, models: list[str]) -> list[str]:
     shown, cells = common(found, models)
     parts = [rank_table(found, shown, cells), ""]
     for model in models:
-        its_cells = sorted(found.get(model, {}).keys() & found[OURS].keys())
+        its_cells = sorted(found.get(model, {}).keys() & set(cells))
         if model not in shown and its_cells:
-            ours, its = accuracies(found, [OURS, model], its_cells).mean(axis=0)
-            parts += [f"{model} has finished {len(its_cells)} cells: {its:.1f} on average, {OURS} {ours:.1f}.", ""]
+            every = accuracies(found, [OURS, model, *(other for other in shown if other != OURS)], its_cells)
+            (ours, its), (our_rank, its_rank) = every.mean(axis=0)[:2], ranks_of(every).mean(axis=0)[:2]
+            told = f"{its:.1f} on average, {OURS} {ours:.1f}; mean ranks with those above {its_rank:.2f} and {our_rank:.2f}"
+            parts += [f"{model} has finished {len(its_cells)} cells: {told}.", ""]
     return parts
 
 
