@@ -255,7 +255,7 @@ def tables(found: Found, models: list[str]) -> list[str]:
         if model not in shown and its_cells:
             every = accuracies(found, [OURS, model, *(other for other in shown if other != OURS)], its_cells)
             (ours, its), (our_rank, its_rank) = every.mean(axis=0)[:2], ranks_of(every).mean(axis=0)[:2]
-            told = f"{its:.1f} on average, {OURS} {ours:.1f}; mean ranks with those above {its_rank:.2f} and {our_rank:.2f}"
+            told = f"{its:.1f} on average, {OURS} {ours:.1f}; mean ranks among all {its_rank:.2f} and {our_rank:.2f}"
             parts += [f"{model} has finished {len(its_cells)} cells: {told}.", ""]
     return parts
 

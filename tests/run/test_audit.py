@@ -176,6 +176,7 @@ def test_wrong_labels_are_found_and_written(table, tmp_path):
         ("a,y\n" + "1,u\n" * 60, (), "every row has the label 'u'"),
         ("a,y\n" + "1,u\n2,v\n" * 30, ("--id", "y"), "--target and --id both name 'y'"),
         ("a,y\n" + "1,u\n2,v\n" * 30, ("--id", "a"), "no columns besides the target and --id"),
+        ('{"y": "u"}\n{"y": "v"}\n' * 30, ("--format", "jsonl"), "no columns besides the target"),
         ("a,y\n" + "1,u\n2,v\n" * 30, ("--output", "rows.csv"), "--output would overwrite the input"),
     ],
 )

@@ -42,7 +42,9 @@ def test_a_loaded_model_resumes_bit_identically(name, stream, seed, data, tmp_pa
     assert knowledge(taught(loaded, stream[half:])) == knowledge(taught(model, stream[half:]))
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name", [name if name == "mixture" else pytest.param(name, marks=pytest.mark.slow) for name in MODELS]
+)
 def test_grown_trees_come_back_in_another_process(name, tmp_path):
     stream = list(long_stream())
     model = taught(MODELS[name](seed=3), stream[:300])

@@ -78,6 +78,8 @@ def audit(
         if n_labels == 1:
             only = rows.labels[0]
             raise DataFileError(f"{source.name}: every row has the label {only!r}; there is nothing to compare.")
+        if not any(len(row) for row in rows.rows):  # lines of JSON may hold anything
+            raise DataFileError(f"{source.name}: no columns besides the target; there is nothing to learn from.")
         check_labels(source.name, target, n_labels, len(rows.labels))
         found = _audited(rows, passes, seed, jobs, is_quiet=as_json)
         if output is not None:
