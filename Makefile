@@ -9,14 +9,14 @@ demo: .venv/.user
 	@$(BIN)/ocoboost reproduce --quick
 
 test: .venv/.dev
-	$(BIN)/pytest -n auto -q
+	$(BIN)/pytest -n auto --dist worksteal -q
 
 test-slow: .venv/.dev
-	$(BIN)/pytest -n auto -q -m slow
+	$(BIN)/pytest -n auto --dist worksteal -q -m slow
 
 # The kernels' own tests once more, uncompiled: readable tracebacks, and the same draws.
 test-nojit: .venv/.dev
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q -n auto -W ignore::RuntimeWarning -m "kernels and not slow"
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n auto --dist worksteal -q -W ignore::RuntimeWarning -m "kernels and not slow"
 
 lint: .venv/.dev
 	$(BIN)/ruff check .
