@@ -16,6 +16,7 @@ from laws import learned
 from ocoboost import OnlineBoostClassifier
 from ocoboost.errors import ConcurrentUseError, InvalidInputError
 from ocoboost.online.mixture.keyed import Keyed
+from ocoboost.online.mixture.sets import STEP
 
 CLASSES = ["k0", "k1", "k2", "late label"]
 
@@ -116,7 +117,7 @@ def test_coverage_is_that_of_the_sets_that_were_issued():
             missed += label not in issued[number - delay]
             model.learn_one(x, label, key=number - delay)
     rate = model.state_.engine.prediction_sets.sets.rates[1]
-    assert rate == pytest.approx(0.1 + 0.005 * (0.1 * len(rows) - missed))
+    assert rate == pytest.approx(0.1 + STEP * (0.1 * len(rows) - missed))
 
 
 def test_dropped_and_unknown_keys_are_learned_as_without_one_and_counted():
