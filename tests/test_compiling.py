@@ -80,6 +80,7 @@ def here(what):
 
 
 @needs_compiler
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [ASKED, REFUSED], ids=["asked for", "refused"])
 def test_kernels_that_count_references_say_the_same(first, tmp_path):
     *expected, counted_here = here("small_kernels")

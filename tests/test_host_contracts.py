@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from river import checks, linear_model
 
-from ocoboost import registry
+from ocoboost import OnlineBoostClassifier, registry
 
 # What River does to a model is ordinary use: no warning of hazards.
 pytestmark = pytest.mark.filterwarnings("error::ocoboost.errors.HazardWarning")
@@ -21,7 +21,12 @@ def cases():
     for kind in MODELS:
         for parameters in kind._unit_test_params():
             for number, check in enumerate(checks.yield_checks(kind(**parameters))):
-                yield pytest.param(kind, parameters, check, id=f"{kind.__name__}-{number}-{check.__name__}")
+                # It learns thousands of rows, and all boosters have one home for their memory.
+                is_slow = check.__name__.startswith("check_bounded_memory") and kind is not OnlineBoostClassifier
+                marks = [pytest.mark.slow] if is_slow else []
+                yield pytest.param(
+                    kind, parameters, check, id=f"{kind.__name__}-{number}-{check.__name__}", marks=marks
+                )
 
 
 @pytest.mark.parametrize(("kind", "parameters", "check"), list(cases()))

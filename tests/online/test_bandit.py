@@ -244,7 +244,9 @@ def test_parameters_are_checked():
 # -- laws --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("booster", BOOSTERS)
+@pytest.mark.parametrize(
+    "booster", [name if name == "mixture" else pytest.param(name, marks=pytest.mark.slow) for name in BOOSTERS]
+)
 def test_any_cut_of_the_stream_a_pickle_and_a_model_file_give_the_same_bits(booster, tmp_path):
     whole, cut = bandit(booster), bandit(booster)
     played = whole.act_learn_many(X, Y)
