@@ -117,16 +117,15 @@ def in_order(gamma: str, votes: str, pool: str, start: str) -> tuple[Any, ...]:
 
 HEADER = """# Boosting River's own trees
 
-Boosted Mondrian trees are above the single tree in all 64 averages (a setting on a dataset). Boosted stumps are in 22 of
-24 with label votes and the label start, in 16 of 24 with label votes and the uniform start, and in 32 of 48 with
-distribution votes; most of the others are on Segment and Yeast.
-Boosted Mondrian trees match River's forest of the same trees: a little better on Segment and Cars, a little worse on
-Balance and Yeast.
+Boosted Mondrian trees are above the single tree in all 64 averages (a setting on a dataset). Boosted stumps are in 22
+of 24 with label votes and the label start, in 16 of 24 with label votes and the uniform start, and in 32 of 48 with
+distribution votes; most of the others are on Segment and Yeast. Boosted Mondrian trees match River's forest of the same
+trees: a little better on Segment and Cars, a little worse on Balance and Yeast.
 
 Prequential accuracy of the mode over the whole stream, in percent, mean and standard error over five shuffles (stumps
-on Segment and Yeast, which take up to a minute a run: one shuffle); 20 clones under `OnlineAgnosticBoostClassifier`, all
-else default. Made by `python benchmarks/foreign_learners.py run` and
-`report`, from the runs kept in `benchmarks/results/foreign_learners.jsonl`. Choosing the best row of a column
+on Segment and Yeast, which take up to a minute a run: one shuffle); 20 clones under `OnlineAgnosticBoostClassifier`,
+all else default. Made by `python benchmarks/foreign_learners.py run` and `report`, from the runs kept in
+`benchmarks/results/foreign_learners.jsonl`. Choosing the best row of a column
 afterwards is optimistic; use these tables to see what a choice does, not to promise an accuracy.
 
 Mondrian trees take numbers only, so on Cars they see each feature's rank from worst to best. Their accuracy on Cars
