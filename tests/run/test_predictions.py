@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import ocoboost
-from command_line import ocoboost as command, said
-from command_line import write_rows
+from command_line import ocoboost as command
+from command_line import said, write_rows
 
 
 @pytest.fixture(scope="module")
