@@ -113,11 +113,14 @@ def predictions(costs: Costs) -> str:
 
 def cost_lines(costs: Costs) -> str:
     """The fits, in words and numbers."""
-    a, b, c, e = 1e9 * costs.cell
+    constant, *slopes = 1e9 * costs.cell
+    terms = "".join(
+        f" {'-' if x < 0 else '+'} {abs(x):.1f} {of}" for x, of in zip(slopes, ("d", "k", "d k"), strict=True)
+    )
     pays = [gain / (2.0 - gain) * 2.0 * costs.block_trip / (ROWS * costs.row) for gain in GAINS]
     limit = np.sqrt(LEARNERS * costs.row * ROWS / costs.block_head)  # where stages and feeding process are level
     lines = [
-        ["a row and a learner, ns", f"{a:.0f} + {b:.1f} d + {c:.1f} k + {e:.1f} d k (median error {costs.error:.0%})"],
+        ["a row and a learner, ns", f"{constant:.0f}{terms} (median error {costs.error:.0%})"],
         ["a round trip to another process", f"{1e3 * costs.trip[0]:.1f} ms and {1e9 * costs.trip[1]:.1f} ns a byte"],
         [
             "of which the feeding process works",
