@@ -12,6 +12,7 @@ allows is those bytes at the rate at which NumPy copies an array that fits into 
 
 from __future__ import annotations
 
+import gc
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -28,6 +29,7 @@ from ocoboost.learners.mondrian.layout import LEAF, NODE
 
 STREAMS = ("segment", "landsat", "rbf 16", "led 24")
 BLOCK = 500
+ROUNDS = 4
 COPIED = 1 << 27  # bytes of an array that fits into no cache
 
 
@@ -89,28 +91,33 @@ def copy_rate() -> float:
     return 2.0 * COPIED / min(took)
 
 
-def run(job: Job, options: Any) -> Result:
-    rows = latency.load(job["stream"], options.data_dir)
-    X, y = [x for x, _ in rows], [label for _, label in rows]
-    OnlineBoostClassifier(seed=1).predict_learn_many(X[:50], y[:50])  # kernels are compiled, or read
+def measured(X: list[Any], y: list[Any]) -> tuple[float, Counter[str], Counter[str], Any]:
+    """Seconds of a model on all but its first block: in all and by part; its numbers of trees, and its state."""
+    gc.collect()  # models that are watched hold themselves; the next one takes their memory
     model, clock = OnlineBoostClassifier(seed=1), Clock()
     model.learn_many(X[:BLOCK], y[:BLOCK])
     n_trees = watch(model, clock)
     began = time.process_time()
     for first in range(BLOCK, len(X), BLOCK):
         model.predict_learn_many(X[first : first + BLOCK], y[first : first + BLOCK])
-    total, n_rows = time.process_time() - began, len(X) - BLOCK
-    state = model.state_
+    return time.process_time() - began, clock.seconds, n_trees, model.state_
+
+
+def run(job: Job, options: Any) -> Result:
+    rows = latency.load(job["stream"], options.data_dir)
+    X, y = [x for x, _ in rows], [label for _, label in rows]
+    # The first round reads or compiles kernels, and new memory may come slowly from the system: the quickest counts.
+    total, seconds, n_trees, state = min((measured(X, y) for _ in range(ROUNDS)), key=lambda found: found[0])
     forest: Any = next(
         member.cascade.ensemble for member in state.engine.members if "MondrianTrees(smoothing=3" in member.name
     )
-    boosted = forest.trees
+    boosted, n_rows = forest.trees, len(X) - BLOCK
     block = Block(X[-20:], state.schema)
     length = path_length(boosted, forest.prepare(block, learning=False))
     node_bytes = NODE.itemsize + 16 * boosted.boxes.shape[3] + 8 * boosted.class_weight.shape[2]
     return {
         "total": 1e6 * total / n_rows,
-        "parts": {name: 1e6 * seconds / n_rows for name, seconds in clock.seconds.items()},
+        "parts": {name: 1e6 * spent / n_rows for name, spent in seconds.items()},
         "n_trees": dict(n_trees),
         "path_length": length,
         "node_bytes": node_bytes,
