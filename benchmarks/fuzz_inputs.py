@@ -1,12 +1,14 @@
 """Mutated CSV, ARFF, JSON-lines and Parquet files through the readers and a tree: no crash, no hang, one line each.
 
-    python benchmarks/fuzz_inputs.py --count 100000
+    python benchmarks/fuzz_inputs.py run --count 100000
+    python benchmarks/fuzz_inputs.py report
 
 Every input is a small file with one to eight changes (``mutations.py``), read and learned as `ocoboost run` does it;
 one in a hundred goes through the command itself, whose exit code and output are checked too. It is either read, or
 rejected by a ``DataFileError`` of one line. Blocks of a thousand run in processes of their own, in which the memory
 that may be allocated is limited to 1 GiB above what the process has when it starts, and an alarm ends what takes
-longer than 20 seconds. Counts are kept in ``benchmarks/results/fuzz_inputs.jsonl``, so an interrupted study resumes.
+longer than 20 seconds. Counts are kept in ``benchmarks/results/fuzz_inputs.jsonl``, so an interrupted study resumes;
+``report`` writes the table of ``docs/run.md``.
 """
 
 from __future__ import annotations
@@ -44,6 +46,7 @@ MEMORY = 1 << 30
 SECONDS = 20
 BY_COMMAND = 100  # one in so many
 LONGEST_MESSAGE = 1000
+OUTCOMES = ("read", "rejected", "crashed", "hung", "failed")
 _OWN_MISTAKE = 99
 
 
@@ -141,10 +144,30 @@ def _work(job: Job, first: int, folder: Path, log: Path) -> None:
             lines.flush()
 
 
+def report(records: list[dict[str, Any]]) -> str:
+    """All inputs, added up by format."""
+    total: dict[str, Counter[str]] = {kind: Counter() for kind in mutations.FORMATS}
+    peak = Counter[str]()
+    for record in records:
+        for finding in record["findings"]:
+            print(finding, file=sys.stderr)
+        total[record["format"]].update({name: record[name] for name in ("count", *OUTCOMES)})
+        peak[record["format"]] = max(peak[record["format"]], record["peak_mib"])
+    rows = [
+        [kind, *(f"{counts[name]:,}" for name in ("count", *OUTCOMES)), f"{peak[kind]}"]
+        for kind, counts in total.items()
+    ]
+    return studies.table(["", "inputs", *OUTCOMES, "peak MiB"], rows)
+
+
 def main() -> None:
     made = studies.parser(__doc__)
+    made.add_argument("what", choices=("run", "report"))
     made.add_argument("--count", type=int, default=100_000, help="inputs, divided among the formats")
     options = made.parse_args()
+    if options.what == "report":
+        studies.put(studies.DOCS / "run.md", report(studies.finished("fuzz_inputs", options)), "inputs")
+        return
     with tempfile.TemporaryDirectory() as folder:  # what all processes share is imported and compiled once
         for kind, (data, *_) in mutations.ORIGINALS.items():
             for by_command in (False, True):
@@ -153,15 +176,6 @@ def main() -> None:
     kinds = mutations.FORMATS
     jobs = [{"format": kinds[n % len(kinds)], "seed": n // len(kinds), "count": PER_JOB} for n in range(n_jobs)]
     studies.run_missing("fuzz_inputs", jobs, fuzz, options)
-    total: dict[str, Counter[str]] = {kind: Counter() for kind in kinds}
-    for record in studies.finished("fuzz_inputs", options):
-        for finding in record["findings"]:
-            print(finding, file=sys.stderr)
-        counts = {name: record[name] for name in ("read", "rejected", "crashed", "hung", "failed")}
-        total[record["format"]].update(counts)
-        total[record["format"]]["peak MiB"] = max(total[record["format"]]["peak MiB"], record["peak_mib"])
-    for kind, counts in total.items():
-        print(f"{kind:8}" + ", ".join(f"{count:,} {name}" for name, count in counts.items()))
 
 
 if __name__ == "__main__":

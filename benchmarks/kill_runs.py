@@ -1,6 +1,7 @@
 """Kill `ocoboost run --save` at random moments: is there always a file that loads and resumes to the same bytes?
 
-    python benchmarks/kill_runs.py --count 1000
+    python benchmarks/kill_runs.py run --count 1000
+    python benchmarks/kill_runs.py report
 
 A run over a small file saves after every block and is killed, in turns by SIGKILL and SIGTERM, at a random moment of
 its life; the next one resumes from what is there and is killed in turn. After every kill the file must load, and a copy
@@ -8,7 +9,7 @@ of it, resumed to the end of the data, must have the very bytes of the uninterru
 the run was killed before its first save. To afford a thousand kills, the runs are forked from one process that has
 imported and compiled everything, blocks have 64 rows instead of 1,024, and saving may take all of the time;
 ``--spawn`` starts a new interpreter for every run instead. Kills are kept in ``benchmarks/results/kill_runs.jsonl`` by
-the fifty, so an interrupted study resumes.
+the fifty, so an interrupted study resumes; ``report`` writes the table of ``docs/run.md``.
 """
 
 from __future__ import annotations
@@ -178,21 +179,28 @@ def check(runs: Runs, saved: Path, found: Counter[str]) -> None:
     found["resumed to the same bytes"] += 1
 
 
+def report(records: list[dict[str, Any]]) -> str:
+    """All kills, added up."""
+    total: Counter[str] = Counter()
+    for record in records:
+        total.update({name: value for name, value in record.items() if name not in ("model", "spawn", "seed")})
+    return studies.table(("", "count"), [(name, f"{count:,}") for name, count in total.items()])
+
+
 def main() -> None:
     made = studies.parser(__doc__)
+    made.add_argument("what", choices=("run", "report"))
     made.add_argument("--count", type=int, default=1000, help="kills")
     made.add_argument("--model", choices=list(MODELS), default="hoeffding")
     made.add_argument("--spawn", action="store_true", help="a new interpreter for every run, which takes longer")
     options = made.parse_args()
+    if options.what == "report":
+        studies.put(studies.DOCS / "run.md", report(studies.finished("kill_runs", options)), "kills")
+        return
     sizes = [min(KILLS_PER_JOB, options.count - first) for first in range(0, options.count, KILLS_PER_JOB)]
     base: dict[str, Any] = {"model": options.model, "spawn": options.spawn}
     jobs = [{**base, "seed": seed, "kills": kills} for seed, kills in enumerate(sizes)]
     studies.run_missing("kill_runs", jobs, partial(kill_some, spawn=options.spawn), options)
-    total: Counter[str] = Counter()
-    for record in studies.finished("kill_runs", options):
-        total.update({name: value for name, value in record.items() if name not in jobs[0]})
-    for name, count in total.items():
-        print(f"{count:8,}  {name}")
 
 
 if __name__ == "__main__":

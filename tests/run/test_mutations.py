@@ -37,7 +37,7 @@ def test_mutated_files_are_read_or_rejected_in_one_line(script, tmp_path, kind):
 @pytest.mark.slow  # a minute of kills
 def test_killed_runs_resume_to_the_same_bytes(tmp_path):
     """In a process of its own, which forks."""
-    command = [sys.executable, str(BENCHMARKS / "kill_runs.py"), "--count", "4", "--results", str(tmp_path)]
+    command = [sys.executable, str(BENCHMARKS / "kill_runs.py"), "run", "--count", "4", "--results", str(tmp_path)]
     subprocess.run(command, check=True, capture_output=True)
     (line,) = (tmp_path / "kill_runs.jsonl").read_text().splitlines()
     found = json.loads(line)["result"]
