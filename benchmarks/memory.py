@@ -27,7 +27,7 @@ from ocoboost.bench import datasets, measures, paper
 from ocoboost.bench.jobs import Job, Result
 from ocoboost.bench.prequential import stream as prequential
 
-SIZES: tuple[float | None, ...] = (None, 512.0)
+SIZES: tuple[float | None, ...] = (None, 512.0, 128.0, 32.0)
 N_TEXTS = (10, 300, 100_000)
 N_ROWS = 5000
 N_SEEDS = 3

@@ -35,7 +35,7 @@ def test_a_model_from_python_that_has_learned_nothing(tmp_path):
     ocoboost.save(ocoboost.HoeffdingTrees(), tmp_path / "model.oco")
     shown = command("inspect", tmp_path / "model.oco")
     assert shown.exit_code == 0
-    assert "not kept: saved from Python" in shown.stdout
+    assert "not kept in this file" in shown.stdout
     assert "none yet" in shown.stdout
 
 

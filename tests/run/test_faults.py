@@ -131,13 +131,14 @@ def test_a_disk_that_fills_up_is_one_line_and_leaves_the_old_file(tmp_path, rows
         (["run", rows_csv, *options, "--report", tmp_path / "out.html"], "out.html"),
         (["predict", model, rows_csv, "--output", tmp_path / "out.csv"], "out.csv"),
     ):
-        (tmp_path / name).write_text("old")
+        old = model.read_bytes() if name == "new.oco" else b"old"
+        (tmp_path / name).write_bytes(old)
         process = [*PYTHON, *map(str, arguments)]
         result = subprocess.run(process, capture_output=True, text=True, check=False, preexec_fn=limited(1024))
         assert result.returncode == 2, result.stderr
         assert len(said(result.stderr)) == 1
         assert f"{name}: cannot be written" in result.stderr
-        assert (tmp_path / name).read_text() == "old"
+        assert (tmp_path / name).read_bytes() == old
         if arguments[0] == "run":
             assert "accuracy" in result.stdout  # it is not lost with the file
     assert not [path for path in tmp_path.iterdir() if path.suffix == ".tmp"]

@@ -18,6 +18,7 @@ def folder(tmp_path, monkeypatch):
     """Rows, and a model of them; links lead to both."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s.csv").write_text(GOOD)
+    (tmp_path / "other.csv").write_text(GOOD)
     assert command("run", "s.csv", *HOEFFDING, "--save", "m.oco").exit_code == 0
     for name in ("s.csv", "m.oco"):
         (tmp_path / f"soft-{name}").symlink_to(name)
@@ -31,6 +32,8 @@ REFUSED = [
     (["run", "s.csv", *HOEFFDING, "--save", "./folder/../s.csv"], "--save would overwrite the input"),
     (["run", "s.csv", *HOEFFDING, "--save", "soft-s.csv"], "--save would overwrite the input"),
     (["run", "s.csv", *HOEFFDING, "--save", "hard-s.csv"], "--save would overwrite the input"),
+    (["run", "s.csv", *HOEFFDING, "--save", "other.csv"], "exists and is not a model"),
+    (["run", "s.csv", "--resume", "m.oco", "--save", "other.csv"], "exists and is not a model"),
     (["run", "soft-s.csv", *HOEFFDING, "--report", "s.csv"], "--report would overwrite the input"),
     (["run", "s.csv", *HOEFFDING, "--save", "new", "--report", "./new"], "--report would overwrite --save"),
     (["run", "s.csv", "--resume", "m.oco", "--report", "hard-m.oco"], "--report would overwrite --resume"),

@@ -86,7 +86,8 @@ def test_a_model_without_an_account_says_so(report, tmp_path):
     rows = report.with_name("rows.csv")
     options = ["--target", "<label>", "--model", "hoeffding", "--regret", str(tmp_path / "out.html")]
     result = CliRunner().invoke(app, ["run", str(rows), *options])
-    assert (result.exit_code, result.stderr) == (2, "ocoboost: HoeffdingTrees keeps no account of its regret.\n")
+    message = "ocoboost: HoeffdingTrees keeps no account of its regret; boosters do, such as the default.\n"
+    assert (result.exit_code, result.stderr) == (2, message)
 
 
 def test_a_report_that_cannot_be_written_is_one_line(report):

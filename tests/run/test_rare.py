@@ -68,7 +68,7 @@ def test_the_terminal_shows_a_table_of_labels(path):
     ("options", "message"),
     [
         (["--costs", "{"], "not JSON"),
-        (["--costs", "[1]"], "give an object"),
+        (["--costs", "[1]"], "has no labels; give costs such as"),
         (["--costs", '{"a": 1}'], "object of objects"),
         (["--class-weight", "heavy"], "not JSON"),
         (["--model", "hoeffding", "--class-weight", "balanced"], "use --model boost"),

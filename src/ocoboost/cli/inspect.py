@@ -68,7 +68,7 @@ def _show(told: dict[str, Any]) -> None:
     facts = {
         "model": told["model"],
         "rows learned": f"{told['rows']:,}",
-        "target": told["target"] or "not kept: saved from Python",
+        "target": told["target"] or "not kept in this file",
         "labels": f"{len(told['labels']):,}: {_listed(spelled(told['labels']))}" if told["labels"] else "none yet",
         "columns": f"{len(kinds):,} ({', '.join(counted)}): {_listed(told['columns'])}" if kinds else "none yet",
         "memory": f"{_mebibytes(told['memory_bytes'])} as loaded, {_mebibytes(told['file_bytes'])} in the file",

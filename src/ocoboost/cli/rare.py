@@ -22,6 +22,11 @@ Costs = Annotated[
     ),
 ]
 
+EXAMPLES = {
+    "--class-weight": 'give balanced, or weights such as {"fraud": 30}',
+    "--costs": 'give costs such as {"fraud": {"fine": 100}}',
+}
+
 
 def reweighted(model: StreamClassifier, class_weight: str | None, costs: str | None) -> StreamClassifier:
     """The model with class weights and costs, if it is the mixture."""
@@ -65,9 +70,9 @@ def _parsed(text: str, option: str) -> dict[str, Any]:
     try:
         parsed = json.loads(text)
     except json.JSONDecodeError as error:
-        raise typer.BadParameter(f"not JSON ({error})", param_hint=option) from None
+        raise typer.BadParameter(f"{text!r} is not JSON ({error}); {EXAMPLES[option]}", param_hint=option) from None
     if not isinstance(parsed, dict) or not parsed:
-        raise typer.BadParameter("give an object with labels as names", param_hint=option)
+        raise typer.BadParameter(f"{text!r} has no labels; {EXAMPLES[option]}", param_hint=option)
     return parsed
 
 

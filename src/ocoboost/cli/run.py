@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
@@ -194,12 +195,26 @@ def _watch(this: Run, report: str | None, regret: str | None, cluster: str | Non
         this.keep_account()
 
 
+def _check_replaceable(save: str | None) -> None:
+    """Raise if a model would be saved in the place of something else, such as a file of rows."""
+    from ocoboost.errors import OutputFileError
+    from ocoboost.saving.container import MAGIC
+
+    if save is None or not Path(save).is_file():
+        return
+    with Path(save).open("rb") as there:
+        start = there.read(len(MAGIC))
+    if start and start != MAGIC:
+        raise OutputFileError(f"{save}: exists and is not a model; name another file for --save, or remove it.")
+
+
 def _check_paths(file: str, save: str | None, resume: str | None, outputs: dict[str, str | None]) -> None:
     """Raise if an output cannot be written, or would overwrite anything but the model that is resumed."""
     from ocoboost.files.outputs import check_outputs
 
     if resume is None or save is not None:
         check_outputs({"--save": save}, {"the input": file})
+        _check_replaceable(save)
     else:
         check_outputs({"--resume": resume}, {"the input": file})
     check_outputs(outputs, {"the input": file, "--save": save, "--resume": resume})

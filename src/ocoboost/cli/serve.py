@@ -38,7 +38,10 @@ def serve(
         bool, typer.Option("--feedback", help="Learn from right and wrong, not from labels; needs --classes.")
     ] = False,
     budget: Annotated[
-        int | None, typer.Option(min=1, help="Total number of weak learners.", show_default="200 for boosters")
+        int | None,
+        typer.Option(
+            min=1, help="Total number of weak learners.", show_default="270 for boost, 200 for other boosters"
+        ),
     ] = None,
     max_memory: Annotated[
         float | None, typer.Option(min=1, help="Memory for all that the model holds, in MiB.", show_default="512")

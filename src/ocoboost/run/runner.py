@@ -89,7 +89,9 @@ class Run:
     def keep_account(self) -> None:
         """Keep an account of the regret over the rows to come."""
         if not isinstance(self.model, Accountable):
-            raise InvalidParameterError(f"{type(self.model).__name__} keeps no account of its regret.")
+            raise InvalidParameterError(
+                f"{type(self.model).__name__} keeps no account of its regret; boosters do, such as the default."
+            )
         self.account = self.model.account(most_rows=ACCOUNT_ROWS)
 
     def move_to(self, far: FarModel) -> None:

@@ -64,7 +64,11 @@ class Client:
             if status not in (0, 429, 503, 507):
                 raise DataFileError(f"{self.url}{path}: {status}, {_error(answer)}")
             if time.monotonic() - began > self.patience:
-                raise DataFileError(f"{self.url}{path}: {why if status == 0 else _error(answer)}")
+                if status != 0:
+                    raise DataFileError(f"{self.url}{path}: {_error(answer)}")
+                raise DataFileError(
+                    f"{self.url}: no service answers there ({why}); start one, or name another with --url."
+                )
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
