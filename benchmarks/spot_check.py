@@ -43,6 +43,7 @@ WORK = {
     "calibration": "calibration.work",
     "choices": "choices_plan.run",
     "drift": "drift.run",
+    "experts": "experts.run",
     "few_labels": "few_labels.work",
     "foreign_learners": "foreign_learners.run",
     "memory": "memory.run",

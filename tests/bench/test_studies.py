@@ -79,6 +79,15 @@ def test_the_tables_of_the_theorems_are_made_from_the_runs():
     assert theory.tables(studies.finished("theory", STORED)) == between(page, "tables")
 
 
+def test_the_tables_of_the_experts_are_made_from_the_runs():
+    experts, speed, studies = map(importlib.import_module, ("experts", "experts_speed", "studies"))
+    page = (DOCS / "experts.md").read_text()
+    for mark, table in experts.TABLES.items():
+        assert table(studies.finished("experts", STORED)) == between(page, mark)
+    for mark in speed.CLASSES:
+        assert speed.report(studies.finished("experts_speed", STORED), mark) == between(page, mark)
+
+
 def test_the_paired_table_of_the_mixture_is_made_from_the_runs():
     paired, studies = map(importlib.import_module, ("paired_accuracy", "studies"))
     page = (DOCS / "mixture.md").read_text()
