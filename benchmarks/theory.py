@@ -1,9 +1,7 @@
-"""Regret curves beside the theorems, and what the account costs.
+"""Regret curves beside the theorems.
 
     python benchmarks/theory.py run         # ten minutes; resumes
     python benchmarks/theory.py report      # draws docs/figures/theory_*.svg and writes the tables of docs/theory.md
-    python benchmarks/theory.py overhead    # two minutes: a run without and with the account, side by side
-    python benchmarks/theory.py example     # the worked example of docs/theory.md
 
 The boosters are the paper's own (drawn labels, label votes, uniform start, gradient descent with step gamma / sqrt(N))
 over exponential weights on stumps, on streams whose best hypothesis is known. Every finished run is kept in
@@ -12,24 +10,15 @@ over exponential weights on stumps, on streams whose best hypothesis is known. E
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import studies
 
-from ocoboost import (
-    HoeffdingTrees,
-    MondrianTrees,
-    OnlineAgnosticBoostClassifier,
-    OnlineBoostClassifier,
-    OnlineRealizableBoostClassifier,
-    StumpExperts,
-)
-from ocoboost.bench import datasets, synthetic
+from ocoboost import OnlineAgnosticBoostClassifier, OnlineRealizableBoostClassifier, StumpExperts
+from ocoboost.bench import synthetic
 from ocoboost.bench.jobs import Job, Result
 from ocoboost.theory import bounds
 
@@ -228,97 +217,16 @@ def finish(figure: Any, axes: Any, path: Path) -> None:
     figure.savefig(path, metadata={"Date": None})
 
 
-# -- what the account costs --------------------------------------------------------------------------------------------
-
-
-def booster(learner: Any, **options: Any) -> OnlineAgnosticBoostClassifier:
-    """With the settings of the mixture's members."""
-    return OnlineAgnosticBoostClassifier(
-        learner, gamma=0.5, n_learners=100, start="label", pool="distribution", seed=1, **options
-    )
-
-
-def overhead(n_rounds: int) -> None:
-    """Each round: a run without, a run with the account, and a report. Ratios of CPU time within a round."""
-    rows = datasets.shuffled(datasets.load("segment"), 1)
-    X, y = np.array([list(x.values()) for x, _ in rows], dtype=float), [label for _, label in rows]
-    stumps = HoeffdingTrees(max_depth=1, split_criterion="gini")
-    models: dict[str, Callable[[], Any]] = {
-        "100 stumps": lambda: booster(stumps),
-        "100 stumps, row by row": lambda: booster(stumps),
-        "100 Hoeffding trees, distribution votes": lambda: booster(HoeffdingTrees(), votes="distribution"),
-        "100 Mondrian trees": lambda: booster(MondrianTrees()),
-        "the default mixture": lambda: OnlineBoostClassifier(seed=1),
-    }
-    print("| booster, Segment in blocks of 256 | recording | recording and one report at the end | least and most |")
-    print("|---|---:|---:|---:|")
-    for name, make in models.items():
-        size = 1 if name.endswith("row by row") else 256
-        rounds = [overhead_round(make, X, y, size, number) for number in range(n_rounds)][1:]  # the first compiles
-        recording = statistics.median(on / off for off, on, _ in rounds)
-        ratios = sorted((on + report) / off for off, on, report in rounds)
-        spread = f"{ratios[0] - 1:+.0%} to {ratios[-1] - 1:+.0%}"
-        print(f"| {name} | {recording - 1:+.1%} | {statistics.median(ratios) - 1:+.1%} | {spread} |", flush=True)
-
-
-def overhead_round(make: Callable[[], Any], X: Any, y: list[Any], size: int, number: int) -> tuple[float, float, float]:
-    """CPU seconds of a run without and with the account, taking turns block by block, and of a report."""
-    off, on = (make(), make())[:: 1 if number % 2 else -1]
-    account = on.account()
-    seconds = {id(off): 0.0, id(on): 0.0}
-    n_blocks = -(-len(y) // size)
-    for block in range(n_blocks):
-        rows = slice(block * size, (block + 1) * size)
-        for model in (off, on) if (block + number) % 2 else (on, off):
-            start = time.process_time()
-            model.learn_many(X[rows], y[rows])
-            seconds[id(model)] += time.process_time() - start
-    start = time.process_time()
-    account.report()
-    return seconds[id(off)], seconds[id(on)], time.process_time() - start
-
-
-def example() -> None:
-    from river import tree
-
-    from ocoboost.theory.checks import check_learner
-
-    stream = synthetic.load("noisy", 2000, seed=1)
-    X, y = [x for x, _ in stream.rows], [y for _, y in stream.rows]
-    print(check_learner(tree.HoeffdingTreeClassifier(max_depth=1, grace_period=50), stream.rows), "\n")
-    trees = HoeffdingTrees(grace_period=50)
-    print("| learners | regret | players | learners' own part | mode right | advice |")
-    print("|---|---:|---:|---:|---:|---|")
-    for learner, n_learners in ((trees, 5), (trees, 50), (trees, 500), (StumpExperts(), 50)):
-        model = OnlineAgnosticBoostClassifier(
-            learner, gamma=0.5, n_learners=n_learners, start="uniform", pool="label", seed=1
-        )
-        account = model.account()
-        model.learn_many(X, y)
-        report = account.report()
-        parts = [f"{part:.3f}" for part in (report.regret, report.parts.players, report.learners_own)]
-        name = f"{n_learners} {type(learner).__name__}"
-        print(f"| {' | '.join([name, *parts, f'{report.accuracy_of_mode:.1%}', report.advice])} |")
-        if n_learners == 500:
-            shown = report
-    print(f"\n{shown}")
-
-
 def main() -> None:
     parser = studies.parser(__doc__)
-    parser.add_argument("command", choices=["run", "report", "overhead", "example"])
-    parser.add_argument("--rounds", type=int, default=10, help="of overhead; the first is not counted")
+    parser.add_argument("command", choices=["run", "report"])
     options = parser.parse_args()
     if options.command == "run":
         studies.run_missing("theory", plan(), run, options)
-    elif options.command == "report":
+    else:
         found = studies.finished("theory", options)
         draw(found)
         studies.put(studies.DOCS / "theory.md", tables(found))
-    elif options.command == "overhead":
-        overhead(options.rounds)
-    else:
-        example()
 
 
 if __name__ == "__main__":
