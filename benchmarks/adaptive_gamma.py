@@ -105,15 +105,18 @@ def work(job: Job, data_dir: Path | None) -> Result:
 
 
 def report(runs: list[dict[str, Any]]) -> str:
-    lines = []
     names = [name for name in paper.DATASETS if any(run["dataset"] == name for run in runs)]
     columns = list(itertools.product(names, FLIPS))
-    for model in MODELS:
+
+    def cells(model: str, what: str, digits: int) -> list[str]:
         found = [
-            [run["accuracy"] for run in runs if (run["model"], run["dataset"], run["flips"]) == (model, *column)]
+            [run[what] for run in runs if (run["model"], run["dataset"], run["flips"]) == (model, *column)]
             for column in columns
         ]
-        lines.append([model, *(studies.shown(values) if values else "" for values in found)])
+        return [studies.shown(values, digits) if values else "" for values in found]
+
+    lines = [[model, *cells(model, "accuracy", 1)] for model in MODELS]
+    lines += [[f"{regime}, gamma at the end", *cells(f"{regime}, learned", "gamma", 2)] for regime in REGIMES]
     return studies.table(["", *(f"{name.capitalize()}, {flips:.0%} flipped" for name, flips in columns)], lines)
 
 
