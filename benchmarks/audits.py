@@ -2,23 +2,26 @@
 
     python benchmarks/audits.py run --data-dir FOLDER --seeds 1,2,3,4,5
     python benchmarks/audits.py run --development        # the tables on which choices were made
-    python benchmarks/audits.py report [--development]
     python benchmarks/audits.py drift                    # suspects where the concept changes
+    python benchmarks/audits.py report                   # writes the tables of docs/audits.md
+    python benchmarks/audits.py report --development     # prints the one of the development tables
 
 Labels of the seven datasets are flipped in three ways and at three rates. Every method ranks all rows by the
 probability of their given label; a score is the share of flipped rows among the first as many rows as there are flips
 (precision), and the area under the ROC curve. One pass is the default model on a shuffled stream, also scored without
-the first fifth of the rows. cleanlab gets text as columns of zeros and ones, and missing numbers as they are.
+the first fifth of the rows. cleanlab gets text as columns of zeros and ones, and missing numbers as they are. Runs are
+kept in ``audits.jsonl`` and ``audits_drift.jsonl`` of ``benchmarks/results``.
 """
 
 from __future__ import annotations
 
-import argparse
 import gc
+import itertools
 import statistics
 import time
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +32,12 @@ from sklearn.metrics import roc_auc_score
 
 from ocoboost import OnlineBoostClassifier
 from ocoboost.bench import datasets, noise
-from ocoboost.bench.jobs import Job, Result, Store
+from ocoboost.bench.jobs import Job, Result
 from ocoboost.online.mixture.judging import judge
 from ocoboost.run.audit import N_PASSES, audit, orders
 
-RESULTS = Path(__file__).parent / "results" / "audits.jsonl"
+PAGE = studies.DOCS / "audits.md"
+DEVELOPMENT = ("digits", "cancer", "rbf", "led", "waveform", "ordinal", "rules", "sums", "wide", "overlap")
 SHARES = (0.1, 0.2, 0.4)
 METHODS = ("cleanlab", "one pass", "audit")
 
@@ -57,15 +61,10 @@ def numbers(rows: Sequence[dict[Any, Any]]) -> np.ndarray[Any, Any]:
 
 
 def work(job: Job, data_dir: Path | None) -> Result:
-    """A stored job: of the paper's datasets."""
-    return run_cell(load(job["dataset"], data_dir, development=False), job)
-
-
-def run_cell(rows: list[tuple[dict[Any, Any], Any]], job: Job) -> Result:
     """All methods on one set of flipped labels."""
     from cleanlab.classification import CleanLearning
 
-    seed = job["seed"]
+    rows, seed = load(job["dataset"], data_dir), job["seed"]
     X, clean = [x for x, _ in rows], [y for _, y in rows]
     given = noise.flip(clean, job["share"], kind=job["kind"], seed=seed)
     is_wrong = np.array([one != other for one, other in zip(given, clean, strict=True)])
@@ -106,17 +105,17 @@ def run_cell(rows: list[tuple[dict[Any, Any], Any]], job: Job) -> Result:
     }
 
 
-def load(name: str, data_dir: Path | None, *, development: bool) -> list[tuple[dict[Any, Any], Any]]:
-    if development:
+def load(name: str, data_dir: Path | None) -> list[tuple[dict[Any, Any], Any]]:
+    if name in DEVELOPMENT:
         from portfolio import STREAMS
 
         return STREAMS[name]()
     return datasets.load_raw(name, data_dir)
 
 
-def report(store: Store, names: Sequence[str]) -> str:
+def report(runs: list[dict[str, Any]], names: Sequence[str]) -> str:
     """A table per kind of flips: cleanlab, and the differences of both of ours to it."""
-    records = [record for record in store.records() if record["dataset"] in names]
+    records = [run for run in runs if run["dataset"] in names]
     lines = ["| flips | labels flipped | method | " + " | ".join(names) + " | mean |"]
     lines.append("|---|---|---|" + "---:|" * (len(names) + 1))
     for kind in noise.KINDS:
@@ -161,72 +160,79 @@ def _cell(values: Sequence[float], sign: str) -> str:
     return f"{statistics.fmean(values):{sign}.3f}{error}"
 
 
-def drift(n_streams: int = 3, n_rows: int = 6000) -> str:
-    """Streams whose concept changes in the middle, 5 % of the labels flipped: precision as above, and by first scores.
+N_STREAMS, N_ROWS = 3, 6000
 
-    The last columns count rows from between the change and its notice that are listed though their labels are right.
+
+def run_drift(job: Job) -> Result:
+    """A stream whose concept changes in the middle, 5 % of the labels flipped: by the list, and by first scores.
+
+    Precision is as above; beside it are counted rows from between the change and its notice that are listed though
+    their labels are right.
     """
-    lines = ["| stream | noticed after | precision | by first scores | right rows of the change | by first scores |"]
-    lines.append("|---|---:|---:|---:|---:|---:|")
-    for seed in range(1, n_streams + 1):
-        draw = np.random.default_rng(seed)
-        points = draw.normal(size=(n_rows, 5))
-        half = n_rows // 2
-        before, after = ((points[:, a] > 0) + 2 * (points[:, a + 1] > 0) for a in (0, 2))
-        clean = np.concatenate([before[:half], after[half:]])
-        is_wrong = draw.random(n_rows) < 0.05
-        given = np.where(is_wrong, (clean + draw.integers(1, 4, n_rows)) % 4, clean)
-        model = OnlineBoostClassifier(seed=seed)
-        model.learn_many(points, given.tolist())
-        kept = model.state_.engine.suspects  # type: ignore[union-attr]
-        raw = {
-            int(row): score[0]
-            for held in (kept.first(), kept.worst())
-            for row, score in zip(held[0], held[2], strict=True)
-        }
-        n_flips = int(is_wrong.sum())
-        ranked = [suspect.row for suspect in model.suspects_][:n_flips], sorted(raw, key=raw.__getitem__)[:n_flips]
-        noticed = [change.noticed for change in model.drift_.changes if change.noticed >= half]
-        end = noticed[0] if noticed else n_rows
-        counts = [sum(half <= row <= end and not is_wrong[row] for row in rows) for rows in ranked]
-        precisions = [float(np.mean(is_wrong[rows])) for rows in ranked]
-        lines.append(
-            f"| {seed} | {end - half:,} rows | {precisions[0]:.3f} | {precisions[1]:.3f} | {counts[0]} | {counts[1]} |"
-        )
-    return "\n".join(lines)
+    draw = np.random.default_rng(job["stream"])
+    points = draw.normal(size=(N_ROWS, 5))
+    half = N_ROWS // 2
+    before, after = ((points[:, a] > 0) + 2 * (points[:, a + 1] > 0) for a in (0, 2))
+    clean = np.concatenate([before[:half], after[half:]])
+    is_wrong = draw.random(N_ROWS) < 0.05
+    given = np.where(is_wrong, (clean + draw.integers(1, 4, N_ROWS)) % 4, clean)
+    model = OnlineBoostClassifier(seed=job["stream"])
+    model.learn_many(points, given.tolist())
+    kept = model.state_.engine.suspects  # type: ignore[union-attr]
+    raw = {
+        int(row): score[0] for held in (kept.first(), kept.worst()) for row, score in zip(held[0], held[2], strict=True)
+    }
+    n_flips = int(is_wrong.sum())
+    ranked = [suspect.row for suspect in model.suspects_][:n_flips], sorted(raw, key=raw.__getitem__)[:n_flips]
+    noticed = [change.noticed for change in model.drift_.changes if change.noticed >= half]
+    end = noticed[0] if noticed else N_ROWS
+    return {
+        "noticed_after": end - half,
+        "precision": [float(np.mean(is_wrong[rows])) for rows in ranked],
+        "right_rows": [sum(half <= row <= end and not is_wrong[row] for row in rows) for rows in ranked],
+    }
+
+
+def drift_table(runs: list[dict[str, Any]]) -> str:
+    columns = ["stream", "noticed after", "precision", "by first scores", "right rows of the change", "by first scores"]
+    rows = [
+        [
+            str(run["stream"]),
+            f"{run['noticed_after']:,} rows",
+            *(f"{precision:.3f}" for precision in run["precision"]),
+            *map(str, run["right_rows"]),
+        ]
+        for run in runs
+    ]
+    return studies.table(columns, rows)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("run", "report", "drift"))
-    parser.add_argument("--data-dir", type=Path)
+    parser = studies.parser(__doc__)
+    parser.add_argument("what", choices=("run", "drift", "report"))
     parser.add_argument("--datasets")
     parser.add_argument("--seeds", default="1")
     parser.add_argument("--shares", default=",".join(map(str, SHARES)))
     parser.add_argument("--kinds", default=",".join(noise.KINDS))
     parser.add_argument("--development", action="store_true")
     options = parser.parse_args()
-    if options.development:
-        names = ["digits", "cancer", "rbf", "led", "waveform", "ordinal", "rules", "sums", "wide", "overlap"]
-    else:
-        names = list(datasets.PAPER)
+    names = list(DEVELOPMENT if options.development else datasets.PAPER)
     names = options.datasets.split(",") if options.datasets else names
-    store = Store(RESULTS, any_code=True)
-    if options.what == "report":
-        studies.put(studies.DOCS / "audits.md", report(store, names), "audits")
-        return
-    if options.what != "run":
-        print(drift())
-        return
-    for seed in map(int, options.seeds.split(",")):
-        for share in map(float, options.shares.split(",")):
-            for kind in options.kinds.split(","):
-                for name in names:
-                    job = {"dataset": name, "kind": kind, "share": share, "seed": seed}
-                    if store.get(job) is None:
-                        rows = load(name, options.data_dir, development=options.development)
-                        store.add(job, run_cell(rows, job))
-                        print(job, store.get(job), flush=True)
+    if options.what == "run":
+        cells = itertools.product(options.seeds.split(","), options.shares.split(","), options.kinds.split(","), names)
+        jobs: list[Job] = [
+            {"dataset": name, "kind": kind, "share": float(share), "seed": int(seed)}
+            for seed, share, kind, name in cells
+        ]
+        studies.run_missing("audits", jobs, partial(work, data_dir=options.data_dir), options)
+    elif options.what == "drift":
+        jobs = [{"stream": number} for number in range(1, N_STREAMS + 1)]
+        studies.run_missing("audits_drift", jobs, run_drift, options)
+    elif options.development:
+        print(report(studies.finished("audits", options), names))
+    else:
+        studies.put(PAGE, report(studies.finished("audits", options), names), "audits")
+        studies.put(PAGE, drift_table(studies.finished("audits_drift", options)), "drift")
 
 
 if __name__ == "__main__":
