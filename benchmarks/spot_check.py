@@ -33,8 +33,10 @@ from ocoboost.bench.jobs import Job, Result, code, key
 # The function that makes a run, by store.
 WORK = {
     "accuracy": "accuracy.run",
+    "account": "account.run",
     "adaptive_gamma": "adaptive_gamma.work",
     "audits": "audits.work",
+    "audits_drift": "audits.run_drift",
     "bandit": "bandit.work",
     "baselines": "baselines.run",
     "batch": "batch.run",

@@ -62,6 +62,7 @@ def test_the_tables_of_batch_boosting_are_made_from_the_runs():
     page = (DOCS / "batch.md").read_text()
     assert batch.accuracy_tables(studies.finished("batch", STORED)).strip() == between(page, "accuracy")
     assert batch.gamma_table(studies.finished("batch_gamma", STORED)) == between(page, "gamma")
+    assert batch.speed_table(studies.finished("batch_stumps", STORED)) == between(page, "stumps speed")
 
 
 def test_the_tables_of_the_baselines_are_made_from_the_runs():
@@ -86,6 +87,24 @@ def test_the_tables_of_the_experts_are_made_from_the_runs():
         assert table(studies.finished("experts", STORED)) == between(page, mark)
     for mark in speed.CLASSES:
         assert speed.report(studies.finished("experts_speed", STORED), mark) == between(page, mark)
+
+
+def test_the_example_of_an_account_and_its_cost_are_made_from_the_runs():
+    account, studies = map(importlib.import_module, ("account", "studies"))
+    page = (DOCS / "theory.md").read_text()
+    found = studies.finished("account", STORED)
+    assert account.printed(found, account.CHECKED) == between(page, "weak learner")
+    assert account.printed(found, account.SHOWN) == between(page, "regret account")
+    assert account.advice_table(found) == between(page, "followed advice")
+    assert account.overhead_table(studies.finished("account_time", STORED)) == between(page, "account overhead")
+
+
+def test_the_tables_of_audits_are_made_from_the_runs():
+    audits, studies = map(importlib.import_module, ("audits", "studies"))
+    page = (DOCS / "audits.md").read_text()
+    names = list(audits.datasets.PAPER)
+    assert audits.report(studies.finished("audits", STORED), names) == between(page, "audits")
+    assert audits.drift_table(studies.finished("audits_drift", STORED)) == between(page, "drift")
 
 
 def test_the_paired_table_of_the_mixture_is_made_from_the_runs():

@@ -28,7 +28,7 @@ Job: TypeAlias = dict[str, Any]
 Result: TypeAlias = dict[str, Any]
 
 _NO_PART_OF_A_RUN = ("bench/", "cli/", "files/", "report/", "run/", "serve/")
-_BATCH_STUDIES = ("audits", "batch", "batch_accuracy", "batch_gamma", "batch_speed")
+_BATCH_STUDIES = ("audits", "batch", "batch_accuracy", "batch_gamma", "batch_speed", "batch_stumps")
 
 
 def code(study: str) -> str:
