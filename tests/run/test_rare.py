@@ -6,6 +6,8 @@ import csv
 import json
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from sklearn.metrics import average_precision_score
 
@@ -55,6 +57,32 @@ def test_costs_and_class_weights_reach_the_model(path):
     paid = [costs.get(y, {}).get(p, float(y != p)) for y, p in pairs]
     assert result["cost"] == pytest.approx(np.mean(paid))
     assert result["accuracy"] == pytest.approx(np.mean([y == p for y, p in zip(labels, said, strict=True)]))
+
+
+@pytest.mark.parametrize(
+    ("types", "told"),
+    [
+        ((False, True), ("false", "true")),
+        ((False, True), ("False", "True")),
+        ((0.5, 1.5), ("0.5", "1.5")),
+        ((1.0, 2.0), ("1.0", "2")),
+    ],
+)
+def test_labels_of_every_type_have_their_costs_and_weights(tmp_path, types, told):
+    rng = np.random.default_rng(0)
+    chosen = rng.integers(2, size=120)
+    rows = pa.table({"a": chosen + rng.normal(size=120), "label": [types[label] for label in chosen]})
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    plain = run(tmp_path / "rows.parquet")
+    for options in (("--costs", json.dumps({told[1]: {told[0]: 50}})), ("--class-weight", json.dumps({told[1]: 50}))):
+        assert run(tmp_path / "rows.parquet", *options)["accuracy"] < plain["accuracy"]
+
+
+def test_labels_that_no_row_has_are_named(path):
+    options = ("--costs", '{"up": {"misspelt": 2}}', "--class-weight", '{"nobody": 2}')
+    said = command("run", path, "--target", "label", "--budget", 12, *options).stderr
+    assert "no row has the label 'misspelt' of --costs" in said
+    assert "no row has the label 'nobody' of --class-weight" in said
 
 
 def test_the_terminal_shows_a_table_of_labels(path):

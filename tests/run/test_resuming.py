@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import json
 import signal
 import subprocess
@@ -14,7 +16,7 @@ import pytest
 import ocoboost
 from command_line import GOOD, write_rows
 from command_line import ocoboost as command
-from ocoboost.files import records
+from ocoboost.files import opening, records
 from ocoboost.run import runner
 from ocoboost.run.checkpoint import Settings
 
@@ -127,6 +129,49 @@ def test_a_run_that_stopped_at_a_bad_row_does_not_take_another_file_for_its_own(
     assert ocoboost.load(model).n_rows_ == 40 + 41
 
 
+@pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz", "rows.jsonl"])
+@pytest.mark.usefixtures("small_chunks")
+def test_a_file_whose_learned_rows_have_changed_is_refused(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(opening, "FINGERPRINT_SIZE", 100)
+    path = write_rows(tmp_path / "rows.csv", 600)
+    rows = path.read_text()
+    if "json" in name:
+        rows = "".join(json.dumps(row) + "\n" for row in csv.DictReader(io.StringIO(rows)))
+
+    def write(text):
+        (tmp_path / name).write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+
+    write(rows)
+    saved = tmp_path / "model.oco"
+    assert command("run", tmp_path / name, *SMALL, "--model", "hoeffding", "--save", saved).exit_code == 0
+    before = saved.read_bytes()
+    lines = rows.splitlines(keepends=True)
+    for changed in ([*lines[:200], *lines[201:]], [*lines[:200], lines[200][:-1] + "  \n", *lines[201:]]):
+        write("".join(changed) + "".join(lines[1:9]))
+        result = command("run", tmp_path / name, "--resume", saved)
+        assert result.exit_code == 2
+        assert "was changed before line" in result.stderr
+        assert saved.read_bytes() == before
+    write(rows + "".join(lines[1:9]))
+    result = command("run", tmp_path / name, "--resume", saved, "--json")
+    assert json.loads(result.stdout)["new_rows"] == 8
+
+
+@pytest.mark.parametrize("content", ["label,a\n", "label,a\nx\n", "label,a\nx,1,2\nx,1\n"])
+def test_a_run_that_learns_nothing_leaves_everything_as_it_was(tmp_path, content):
+    path, saved, said = write_rows(tmp_path / "rows.csv", 50), tmp_path / "model.oco", tmp_path / "said.csv"
+    options = ("--model", "hoeffding", "--save", saved, "--predictions", said)
+    assert command("run", path, *SMALL, *options).exit_code == 0
+    before = saved.read_bytes(), said.read_bytes()
+    (tmp_path / "other.csv").write_text(content)
+    assert command("run", tmp_path / "other.csv", *SMALL, *options).exit_code == 2
+    assert (saved.read_bytes(), said.read_bytes()) == before
+    assert command("run", tmp_path / "other.csv", "--resume", saved).exit_code == 2
+    assert saved.read_bytes() == before[0]
+    result = command("run", path, "--resume", saved, "--json")
+    assert json.loads(result.stdout)["new_rows"] == 0
+
+
 def test_what_a_resumed_run_cannot_change(tmp_path, rows_csv):
     model = tmp_path / "model.oco"
     assert command("run", rows_csv, "--target", "label", "--model", "hoeffding", "--save", model).exit_code == 0
@@ -143,7 +188,9 @@ def test_a_forged_checkpoint_is_refused(tmp_path, rows_csv):
     path = tmp_path / "model.oco"
     assert command("run", rows_csv, "--target", "label", "--model", "hoeffding", "--save", path).exit_code == 0
     model, notes = read_model(path)
-    forged = [{}, {**notes, "place": (1, 2, 3, 4, 5)}, {**notes, "settings": {"colour": "red"}}, {**notes, "source": 3}]
+    places = (1, 2, 3, 4, 5), (1, 2, 3, 4, 5, "six"), (10, 2, 3, 4, 5, 6), (1, 2, 3, 4, 5, "", 7)
+    forged = [{}, {**notes, "settings": {"colour": "red"}}, {**notes, "source": 3}]
+    forged += [{**notes, "place": place} for place in places]
     for notes in forged:
         write_model(model, path, notes)
         result = command("run", rows_csv, "--resume", path)

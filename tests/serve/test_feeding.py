@@ -46,7 +46,7 @@ def test_a_service_that_is_away_is_waited_for(tmp_path):
     with listening(folder) as address:
         port = int(address.rpartition(":")[2])
     client = Client(address, patience=0.1)
-    with pytest.raises(ocoboost.errors.DataFileError, match=r"/learn: .*refused"):
+    with pytest.raises(ocoboost.errors.DataFileError, match=r"no service answers there \(.*refused\); start one"):
         client.post("/learn", {})
     client.patience = 60.0
     answers = []

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from ocoboost.cli.mistakes import say
 
 if TYPE_CHECKING:
     from ocoboost.run.runner import Run
@@ -77,8 +80,33 @@ def _parsed(text: str, option: str) -> dict[str, Any]:
 
 
 def _labelled(told: dict[str, Any]) -> dict[Any, Any]:
-    """Labels as a file may have them: names in JSON are always text, labels may be whole numbers."""
-    return {**told, **{int(name): value for name, value in told.items() if name.lstrip("-").isdecimal()}}
+    """Labels as a file may have them: names in JSON are always text, labels may be numbers or true and false."""
+    return {label: value for name, value in told.items() for label in (name, *_other_types(name))}
+
+
+def _other_types(name: str) -> list[Any]:
+    """What a label that is written like this may be, besides text; 1 and 1.0 are the same label."""
+    if name.lower() in ("true", "false"):
+        return [name.lower() == "true"]
+    try:
+        number = float(name)
+    except ValueError:
+        return []
+    return [int(name) if name.lstrip("-").isdecimal() else number] if math.isfinite(number) else []
+
+
+def warn_of_unknown(this: Run, class_weight: str | None, costs: str | None) -> None:
+    """Say which labels were given a weight or a cost, and were those of no row: they may be misspelt."""
+    known = set(this.model.classes_)
+    for option, told in (("--class-weight", class_weight), ("--costs", costs)):
+        if told is None or told == "balanced":
+            continue
+        rows = _parsed(told, option)
+        inner = [row for row in rows.values() if isinstance(row, dict)]
+        names = dict.fromkeys([*rows, *(name for row in inner for name in row)])
+        unknown = [repr(name) for name in names if known.isdisjoint([name, *_other_types(name)])]
+        if unknown:
+            say(f"ocoboost: warning: no row has the label {', '.join(unknown)} of {option}.")
 
 
 def cost_of(this: Run) -> dict[str, Any]:

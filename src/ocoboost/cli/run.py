@@ -21,7 +21,7 @@ from ocoboost.cli.keyed import Key, refuse_with_key, run_by_key
 from ocoboost.cli.mistakes import one_line, say
 from ocoboost.cli.models import DEFAULT, list_models, make_model
 from ocoboost.cli.options import BadRows, Delimiter, File, FileFormat, OnError, Threads, is_given, no_target
-from ocoboost.cli.rare import ClassWeight, Costs, reweighted
+from ocoboost.cli.rare import ClassWeight, Costs, reweighted, warn_of_unknown
 from ocoboost.cli.run_output import say_where, show, summarize, write_pages
 from ocoboost.cli.studies import AsJson
 from ocoboost.cli.suspects import check_suspects, write_suspects
@@ -168,6 +168,7 @@ def run(
                 signum = _complete(this, clock, is_quiet=as_json)
             except ModelFileError as error:
                 unsaved = error  # the scores are worth having all the same
+        warn_of_unknown(this, class_weight, costs)
         summary = summarize(this, clock.speed, clock.seconds)
         if as_json:
             typer.echo(json.dumps(summary, indent=2))

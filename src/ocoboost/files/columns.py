@@ -52,6 +52,7 @@ class Chunk(NamedTuple):
     lines: Sequence[int]  # of each row
     bad: Sequence[BadRecord] = ()  # records that are not among the rows
     keys: Sequence[Hashable] = ()  # what identifies each row; empty if no column does
+    tail: bytes = b""  # its last bytes, by which a later run knows its end; none where offsets count rows
 
     def place(self, n_rows: int) -> float:
         """About where in the file its first rows end, counted as its own ends are."""

@@ -78,7 +78,9 @@ class Delimited:
         labels = [] if target is None else _labels(table.column(target))
         identifier = self.columns.identifier
         keys = [] if identifier is None else table.column(identifier).to_pylist()
-        return Chunk(raw.start, raw.end, raw.first_line, self.columns.rows(values, n_rows), labels, lines, (), keys)
+        return Chunk(
+            raw.start, raw.end, raw.first_line, self.columns.rows(values, n_rows), labels, lines, (), keys, raw.tail
+        )
 
     def _is_plain(self, data: bytes) -> bool:
         """Whether PyArrow splits these bytes into records as the cell-by-cell reader does."""
@@ -148,7 +150,7 @@ class Delimited:
             lines.append(line)
         by_column = {column: [row[number] for row in values] for number, column in enumerate(self.features)}
         rows = self.columns.rows(by_column, len(values))
-        return Chunk(raw.start, raw.end, raw.first_line, rows, labels, lines, sorted(bad), keys)
+        return Chunk(raw.start, raw.end, raw.first_line, rows, labels, lines, sorted(bad), keys, raw.tail)
 
     def _records(self, raw: RawChunk, bad: list[BadRecord]) -> Iterator[tuple[int, list[str]]]:
         """Records of the right length, each with the line on which it begins."""

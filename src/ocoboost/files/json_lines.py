@@ -53,7 +53,7 @@ class JsonLines:
                 keys.append(key)
             rows.append(row)
             lines.append(number)
-        return Chunk(raw.start, raw.end, raw.first_line, self._rows(rows), labels, lines, bad, keys)
+        return Chunk(raw.start, raw.end, raw.first_line, self._rows(rows), labels, lines, bad, keys, raw.tail)
 
     def _parse(self, text: str) -> tuple[Any, dict[str, Any], Any]:
         try:

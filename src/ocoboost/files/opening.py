@@ -161,6 +161,16 @@ class Fingerprint(NamedTuple):
         return not is_pipe(path) and self == Fingerprint.of(read_head(path, self.n_bytes))
 
 
+def read_before(path: str, offset: int, n_bytes: int) -> bytes:
+    """The bytes of a file before an offset, decompressed; not of a pipe."""
+    stream = ByteStream(path)
+    try:
+        stream.skip_to(offset - n_bytes)
+        return stream.read(n_bytes)
+    finally:
+        stream.close()
+
+
 def read_head(path: str, n_bytes: int = FINGERPRINT_SIZE) -> bytes | None:
     """The first bytes of a file, decompressed; None for a pipe, whose bytes can be read only once."""
     if is_pipe(path):

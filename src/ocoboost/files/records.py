@@ -17,6 +17,7 @@ CHUNK_SIZE = 1 << 20
 FIRST_SIZE = 1 << 18  # the first chunk, read cell by cell, decides what the columns hold
 FIRST_FROM_PIPE = 1 << 16
 LONGEST = 1 << 24
+TAIL_SIZE = 1 << 12
 
 
 class RawChunk(NamedTuple):
@@ -27,6 +28,11 @@ class RawChunk(NamedTuple):
     end: int
     first_line: int
     n_lines: int = 1  # the last line of a file may lack its line break
+
+    @property
+    def tail(self) -> bytes:
+        """Its last bytes."""
+        return self.data[-TAIL_SIZE:]
 
     def decode(self, name: str) -> str:
         """The text; raises if the bytes are not UTF-8 text, naming the line."""

@@ -35,6 +35,7 @@ class RunByKey:
         self.columns = settings.columns()
         self.place = Place()
         self.n_bad = 0
+        self._goes_on = False  # in the file of a saved run
         self._is_saved = is_saved
         self._save_every = save_every
         self._saved_at = time.monotonic()
@@ -77,7 +78,8 @@ class RunByKey:
             raise ModelFileError(f"{folder}: its run read another target, key, format or other columns; name the same.")
         self.columns.kinds.update(kinds)
         if source.matches(self.path):
-            self.place = place
+            place.check(self.path)
+            self.place, self._goes_on = place, True
 
     @property
     def n_rows(self) -> int:
@@ -88,18 +90,19 @@ class RunByKey:
         """Go through the file; yields, after every block, how much of it is done."""
         settings, place = self.settings, self.place
         source = Source(self.path, self.columns, file_format=settings.file_format, delimiter=settings.delimiter)
-        n_skipped, n_bad, n_read = place.n_learned, place.n_bad, self.n_rows
+        n_skipped, n_bad, n_before = place.n_learned, place.n_bad, self.n_rows
         chunks = source.chunks(place.start, place.first_line)
         try:
             for chunk in chunks:
-                here = Place(chunk.start, chunk.first_line, 0, n_bad)
+                here = place._replace(start=chunk.start, first_line=chunk.first_line, n_learned=0, n_bad=n_bad)
+                place = place.after(chunk)
                 n_bad += len(chunk.bad)
                 if chunk.bad and settings.on_error == "stop":
-                    self.flush()
+                    if self.n_rows > n_before:  # else what was saved before is as good, and may be of another file
+                        self.flush()
                     raise chunk.bad[0].error(source.name)
                 for first in range(n_skipped, len(chunk.rows), BLOCK):
                     self._learn(chunk, slice(first, first + BLOCK))
-                    n_read += len(chunk.labels[first : first + BLOCK])
                     self.place = here._replace(n_learned=min(first + BLOCK, len(chunk.rows)))
                     self._save_if_due()
                     yield source.fraction(chunk.place(self.place.n_learned))
@@ -108,7 +111,7 @@ class RunByKey:
         finally:
             chunks.close()
             source.close()
-        if n_read == 0:
+        if self.n_rows == n_before and not self._goes_on:
             raise DataFileError(f"{source.name}: no usable rows after the header.")
         self.flush()
 

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from ocoboost.data.schema import NUMBER, TEXT
-from ocoboost.errors import ModelFileError
-from ocoboost.files.columns import Columns
-from ocoboost.files.opening import Fingerprint
+from ocoboost.errors import DataFileError, ModelFileError
+from ocoboost.files.columns import Chunk, Columns
+from ocoboost.files.opening import Fingerprint, read_before
 from ocoboost.files.sources import FORMATS
 from ocoboost.run.curves import whole
 from ocoboost.run.scores import MemberWeights, Scores
@@ -53,6 +53,24 @@ class Place(NamedTuple):
     first_line: int = 1
     n_learned: int = 0
     n_bad: int = 0
+    n_seen: int = 0  # bytes before the chunk that are known
+    seen: str = ""  # their digest
+
+    def after(self, chunk: Chunk) -> Place:
+        """The place at which the chunk that follows another one begins."""
+        known = Fingerprint.of(chunk.tail)
+        return self._replace(n_seen=known.n_bytes, seen=known.digest)
+
+    def check(self, path: str) -> None:
+        """Raise if what a run had read of a file before this place is no longer there."""
+        if self.start is None or not self.n_seen:
+            return
+        known = Fingerprint.of(read_before(path, self.start, self.n_seen))
+        if known != (self.seen, self.n_seen):
+            raise DataFileError(
+                f"{path}: was changed before line {self.first_line:,}, in rows that the saved run has learned; undo "
+                "that, or give new rows in a file of their own."
+            )
 
 
 class Checkpoint(NamedTuple):
@@ -109,7 +127,8 @@ class Checkpoint(NamedTuple):
             ],
         )
         digest, n_bytes = checkpoint.source
-        start, *counts = checkpoint.place
+        start, *counts, seen = checkpoint.place
+        _require(isinstance(seen, str) and whole(counts[-1]) <= (start or 0), "place")
         for number in (n_bytes, *([] if start is None else [start]), *counts):
             whole(number)
         n_labels = len(model.classes_)

@@ -26,14 +26,16 @@ class PredictionLog:
     """Rows in the order in which their labels arrived."""
 
     def __init__(self, path: str, n_rows: int) -> None:
-        """Begin a file, or go on with one that has ``n_rows`` at least."""
+        """Begin a file, or go on with one that has ``n_rows`` at least.
+
+        One that is begun replaces what is there when the first rows are written: a run may end before it has any.
+        """
         self.path = path
+        self._is_begun = n_rows > 0 and Path(path).exists() and Path(path).stat().st_size > 0
         self._rows: list[tuple[object, ...]] = []
         try:
-            if n_rows > 0 and Path(path).exists() and Path(path).stat().st_size > 0:
+            if self._is_begun:
                 self._cut(n_rows)
-            else:
-                Path(path).write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
         except UnicodeDecodeError:
             raise OutputFileError(f"{path}: is not a file of predictions; name another one.") from None
         except OSError as error:
@@ -70,12 +72,15 @@ class PredictionLog:
     def flush(self) -> None:
         """Bring all of it to disk: a checkpoint may follow."""
         try:
-            with Path(self.path).open("a", **AS_TEXT) as file:
+            with Path(self.path).open("a" if self._is_begun else "w", **AS_TEXT) as file:
+                if not self._is_begun:
+                    file.write(",".join(COLUMNS) + "\n")
                 csv.writer(file, lineterminator="\n").writerows(self._rows)
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
             raise unwritable(self.path, error) from error
+        self._is_begun = True
         self._rows.clear()
 
 

@@ -76,6 +76,7 @@ class Run:
         self._head: bytes | None = None  # of the file, by which a later run recognises it
         self._stopped_at: int | None = None  # line of the bad record that ended the run
         self._is_reading = False
+        self._goes_on = False  # in the file of a saved run
         self._reached = 0.0  # in the file, counted as chunks count their ends
         self._known: dict[Label, int] = {}  # the model's labels and their indices
         self._n_before, self._n_read = self.model.n_rows_, 0
@@ -113,6 +114,8 @@ class Run:
 
     def go_on(self, checkpoint: Checkpoint) -> None:
         """Continue where a run of the same file was saved."""
+        checkpoint.place.check(self.path)
+        self._goes_on = True
         self.place, self.scores, self.weights = checkpoint.place, checkpoint.scores, checkpoint.weights
         self._answered.extend(checkpoint.waiting)
 
@@ -131,7 +134,8 @@ class Run:
         n_skipped, n_bad = place.n_learned, place.n_bad
         for chunk in self._chunks(place):
             self._check_labels(chunk)
-            here = Place(chunk.start, chunk.first_line, 0, n_bad)
+            here = place._replace(start=chunk.start, first_line=chunk.first_line, n_learned=0, n_bad=n_bad)
+            place = place.after(chunk)
             n_bad += len(chunk.bad)
             end = self._end(chunk)
             last = n_skipped
@@ -152,7 +156,7 @@ class Run:
             self._take_bad(chunk, n_bad)
         while self._waiting:  # at the end of the file, all labels arrive
             self._learn_oldest()
-        if self._n_read == 0 and self._n_before == 0:
+        if self._n_read == 0 and not self._goes_on:
             raise DataFileError(f"{self.source.name}: no usable rows after the header.")
         self.finish()
 
@@ -331,7 +335,8 @@ class Run:
         """Stop at a bad record, or count the bad ones."""
         if chunk.bad and self.settings.on_error == "stop":
             self._stopped_at = chunk.bad[0].line
-            self.finish()
+            if self.has_learned:  # else what was saved before is as good, and may be of another file
+                self.finish()
             raise chunk.bad[0].error(self.source.name, self._way_on)
         self.n_bad = n_bad
         self.bad += chunk.bad[: max(0, MOST_SHOWN - len(self.bad))]
