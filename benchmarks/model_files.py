@@ -1,6 +1,6 @@
 """How large model files are, and how long they take to write and to read.
 
-    python benchmarks/model_files.py --label after
+    python benchmarks/model_files.py
     python benchmarks/model_files.py --report
 
 The default model learns all of a dataset and is saved, pickled, and loaded in a process of its own, which reads off its
@@ -107,26 +107,20 @@ def measure(dataset: str, repeats: int) -> dict[str, Any]:
     }
 
 
-def _processor(taken: Any) -> float:
-    """Of loading; the runs before have only the seconds that passed."""
-    return float(taken["processor"] if isinstance(taken, dict) else taken)
-
-
 def sizes_table(records: list[dict[str, Any]]) -> str:
-    """Files of every dataset, before and after."""
-    columns = ("rows of", "commit", "model", "file", "pickle", "save", "load", "loaded model", "peak of loading")
+    """The file of every dataset."""
+    columns = ("rows of", "model", "file", "pickle", "save", "load", "loaded model", "peak of loading")
     rows = [
         (
             f"{record['dataset'].capitalize()} ({record['rows']:,})",
-            record["label"],
             *(f"{record[name]:.1f} MiB" for name in ("model MiB", "file MiB", "pickle MiB")),
             f"{record['save s']['processor']:.2f} s",
-            f"{_processor(record['load s']):.2f} s",
+            f"{record['load s']['processor']:.2f} s",
             *(f"{record[name]:.1f} MiB" for name in ("loaded MiB", "peak of loading MiB")),
         )
-        for record in sorted(records, key=lambda record: (record["dataset"], record["label"] != "before"))
+        for record in sorted(records, key=lambda record: str(record["dataset"]))
     ]
-    return studies.table(columns, rows, text=(0, 1))
+    return studies.table(columns, rows)
 
 
 def fuzzing_table(records: list[dict[str, Any]]) -> str:
@@ -165,7 +159,6 @@ def report(results: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--datasets", default="segment,wine")
-    parser.add_argument("--label", default="")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--results", type=Path, default=studies.RESULTS)
     parser.add_argument("--report", action="store_true", help="make the tables instead of measuring")
@@ -180,7 +173,7 @@ def main() -> None:
     store = Store(options.results / "model_files.jsonl")
     for dataset in options.datasets.split(","):
         result = measure(dataset, options.repeats)
-        store.add({"dataset": dataset, "label": options.label}, result)
+        store.add({"dataset": dataset}, result)
         print(dataset, json.dumps(result), flush=True)
 
 

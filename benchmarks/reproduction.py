@@ -144,7 +144,7 @@ DEVIATIONS = (
 
 
 TIMES = (
-    "Seconds by the clock, on a machine that two or three programs shared; [performance.md](performance.md) has speeds."
+    "Seconds by the clock, and rough, on a machine with other work; [performance.md](performance.md) has speeds."
 )
 LIKE_WITH_LIKE = (
     "Accuracy over the whole stream, sampled and mode. The agnostic booster has 100 stumps and the best gamma in "

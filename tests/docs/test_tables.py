@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from ocoboost.bench import jobs
 from ocoboost.bench.jobs import code, without_words
 
+FIGURE = re.compile(r"[+-]?[\d,.]+( ?%| ?±.*| ?\(.*\)| (to|of) .*)?")
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
@@ -30,6 +32,19 @@ def test_every_table_is_written_by_a_script_from_stored_runs(stale):
         (table.page, table.mark) for table in made
     }
     assert [table for table in made if not table.results] == []
+
+
+def test_no_table_of_figures_is_typed_by_hand(stale):
+    """Between marks a script writes; elsewhere a table is words, or formulas."""
+    for page in [*stale.studies.DOCS.rglob("*.md"), stale.ROOT / "README.md"]:
+        if any(made.mark == stale.WHOLE for made in stale.tables() if stale.ROOT / made.page == page):
+            continue
+        text = re.sub(r"<!-- ([\w -]+): begin -->.*?<!-- \1: end -->", "", page.read_text(), flags=re.DOTALL)
+        for table in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
+            _, _, *rows = table.splitlines()
+            cells = [cell.strip() for row in rows for cell in row.strip("|").split("|")[1:]]
+            figures = [cell for cell in cells if FIGURE.fullmatch(cell)]
+            assert len(figures) <= len(cells) / 4, (page.name, rows[0])
 
 
 def test_no_table_is_empty(stale):
