@@ -23,6 +23,7 @@ numpydoc_show_class_members = False
 
 linkcheck_ignore = [r"https?://"]  # the rest are links and anchors within the site
 
+project_copyright = "2026, the ocoboost developers"
 html_theme = "furo"
 html_title = "ocoboost"
 html_show_sphinx = False
