@@ -116,6 +116,23 @@ def test_memory_stays_within_its_bound_and_can_be_read_back():
 
 
 @pytest.mark.kernels
+@pytest.mark.parametrize(("n_numbers", "n_texts", "k"), [(4, 0, 2), (15, 0, 7), (64, 0, 28), (5, 3, 4), (0, 2, 3)])
+def test_trees_take_the_bytes_that_the_documentation_says(n_numbers, n_texts, k):
+    rng = np.random.default_rng(0)
+    rows = [
+        {f"x{j}": rng.normal() for j in range(n_numbers)} | {f"t{j}": f"text {row % 5}" for j in range(n_texts)}
+        for row in range(200)
+    ]
+    model = HoeffdingTrees(grace_period=20, delta=0.5, tau=0.9, n_learners=3)
+    model.learn_many(rows, [f"label {row % k}" for row in range(200)])
+    trees = model.state_.engine.ensemble.trees
+    slots, nodes, n_categories = trees.free.shape[1], trees.nodes.shape[1], trees.tables.shape[4]
+    d, c = -(-n_numbers // 4) * 4, n_texts
+    documented = 8 * (slots * (k * (5 * d + c * n_categories) + 1) + nodes * (12 + 2 * k) + 2 + d + c)
+    assert model.state_.engine.n_bytes == 3 * documented
+
+
+@pytest.mark.kernels
 def test_trees_of_a_share_of_the_features_differ_and_are_repeatable():
     rows = synthetic("mixed", n_rows=200)
     X, y = [x for x, _ in rows], [label for _, label in rows]
