@@ -5,7 +5,7 @@
 
 Prequential accuracy of the mode against the clean labels, over the whole stream and over its last fifth. Every
 finished run is kept in ``benchmarks/results/accuracy.jsonl``, so an interrupted study resumes; ``report`` writes
-``docs/accuracy.md``.
+``docs/accuracy.md``, and what Mondrian trees have over River's into ``docs/mondrian.md``.
 """
 
 from __future__ import annotations
@@ -98,6 +98,12 @@ def accuracy_table(cells: Cells, share: float) -> str:
     return studies.table(["model", *(name.capitalize() for name in DATASETS)], rows)
 
 
+def ahead(ours: dict[int, float], theirs: dict[int, float]) -> str:
+    """The mean of the paired differences, and its standard error."""
+    differences = [ours[shuffle] - theirs[shuffle] for shuffle in ours if shuffle in theirs]
+    return "{:+.1f} ± {:.1f}".format(*measures.mean_and_error(differences))
+
+
 def paired_table(cells: Cells, share: float) -> str:
     """How far ours is ahead of the best peer and of its best single tree, shuffle by shuffle."""
     rows = []
@@ -110,11 +116,21 @@ def paired_table(cells: Cells, share: float) -> str:
                 row += ["not run", ""]
                 continue
             best = max(found, key=lambda model: statistics.fmean(found[model].values()))
-            differences = [ours[shuffle] - found[best][shuffle] for shuffle in ours if shuffle in found[best]]
-            row += [best, "{:+.1f} ± {:.1f}".format(*measures.mean_and_error(differences))]
+            row += [best, ahead(ours, found[best])]
         rows.append(row)
     columns = ["dataset", "best peer", "ahead by", "better single tree", "ahead by"]
     return studies.table(columns, rows, text=(0, 1, 3))
+
+
+def beside_amf(runs: list[dict[str, Any]]) -> str:
+    """How far ten Mondrian trees are ahead of River's, shuffle by shuffle, on clean labels."""
+    cells, rows = by_shuffle(runs, "accuracy"), []
+    for title, model in (
+        ('`smoothing=0, scale="none"`', "ten Mondrian trees as River's"),
+        ("defaults", "ten Mondrian trees"),
+    ):
+        rows.append([title, *(ahead(cells[0.0, model, name], cells[0.0, "River AMF", name]) for name in DATASETS)])
+    return studies.table(["", *(name.capitalize() for name in DATASETS)], rows)
 
 
 def report(runs: list[dict[str, Any]]) -> str:
@@ -160,7 +176,9 @@ def main() -> None:
         jobs = plan(options.datasets.split(","), options.models.split(","), shares, options.shuffles)
         studies.run_missing("accuracy", jobs, partial(run, data_dir=options.data_dir), options)
     else:
-        (studies.DOCS / "accuracy.md").write_text(report(studies.finished("accuracy", options)))
+        runs = studies.finished("accuracy", options)
+        (studies.DOCS / "accuracy.md").write_text(report(runs))
+        studies.put(studies.DOCS / "mondrian.md", beside_amf(runs), "accuracy")
 
 
 if __name__ == "__main__":

@@ -46,6 +46,12 @@ def test_the_page_of_accuracies_is_made_from_the_runs():
     assert accuracy.report(studies.finished("accuracy", STORED)) == (DOCS / "accuracy.md").read_text()
 
 
+def test_what_mondrian_trees_have_over_rivers_is_made_from_the_runs():
+    accuracy, studies = map(importlib.import_module, ("accuracy", "studies"))
+    page = (DOCS / "mondrian.md").read_text()
+    assert accuracy.beside_amf(studies.finished("accuracy", STORED)) == between(page, "accuracy")
+
+
 def test_the_page_of_foreign_learners_is_made_from_the_runs():
     foreign, studies = map(importlib.import_module, ("foreign_learners", "studies"))
     page = foreign.HEADER + foreign.tables(studies.finished("foreign_learners", STORED))
