@@ -1,34 +1,31 @@
-"""How fast are 100 boosted native trees? Ratios, each measured side by side in one run.
+"""How fast are native trees? Ratios, each measured side by side in one run.
 
-    python benchmarks/speed.py --data-dir FOLDER --repeats 5 --only loop,single
+    pip install vowpalwabbit capymoa  # the latter needs Java and PyTorch; who is not installed is left out
+    python benchmarks/speed.py run --data-dir FOLDER
+    python benchmarks/speed.py run --data-dir FOLDER --only loop,threads --repeats 9
+    python benchmarks/speed.py report
 
-Every number is the median over the repeats, with the lowest and the highest. The contestants of a ratio take turns
-within each repeat, so that a busy moment of the machine hits all of them. Everything is warmed up first: no time below
-holds compilation, which `compilation` reports apart. All times are of one thread, but for `threads`.
-
-Mice is read from ``FOLDER/mice.csv.gz``, or fetched, and skipped if neither works; so are Vowpal Wabbit and CapyMOA if
-they are not installed (``pip install vowpalwabbit capymoa``; the latter needs Java and PyTorch).
+The contestants of a case take turns, so that a busy moment of the machine hits all of them. The first turn of each
+compiles and warms up, and is not counted. All times are of one thread, but for ``threads``, which needs two idle cores.
+The times of every turn are kept in ``benchmarks/results/speed.jsonl``; of several runs of a case that with most turns
+counts. ``report`` writes the tables of ``docs/hoeffding.md`` and ``docs/mondrian.md``.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
-import itertools
-import json
-import os
-import subprocess
+import statistics
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
+import studies
+import time_split
 from river import forest, tree
 from speed_contestants import (
-    N_LEARNERS,
     STUMP,
     WARM_UP,
     Data,
@@ -36,242 +33,262 @@ from speed_contestants import (
     booster,
     gaussian,
     load,
-    row_times,
     time_bare_kernel,
     time_block,
     time_booster,
     time_capymoa,
-    time_river_tree,
     time_rows,
     time_vowpal_wabbit,
 )
 
-from ocoboost import MondrianTrees, OnlineAgnosticBoostClassifier, OnlineBoostClassifier
+from ocoboost import MondrianTrees
+from ocoboost.bench.jobs import Job, Result
+from ocoboost.data.schema import Block
 
 BEFORE_SPLIT = 1000  # rows; the Hoeffding bound lets no stump split this early on our datasets
+LOOP_ROWS = 5  # of a turn of the loop over River trees, which makes a few rows a second
+STREAMS = ("segment", "landsat", "mice", "abalone")
+FORESTS = ("balance", "segment", "landsat", "mice", "yeast", "abalone")
+THREADED = {
+    f"{n_rows:,} rows, {title}": (n_rows, trees)
+    for n_rows in (2_000, 20_000)
+    for title, trees in (("stumps", STUMP), ("deep trees", {}))
+}
+FIXED = {"rows": 1000, "learners": 64, "columns": 16, "classes": 8}
+SIZES = {
+    size: [smallest * 2**power for power in range(5)]
+    for size, smallest in {"rows": 128, "learners": 16, "columns": 8, "classes": 2}.items()
+}
+Contestants = dict[str, Callable[[], float]]
 
 
-Times = dict[str, list[float]]  # contestant: what it measured in each repeat
+def take_turns(repeats: int, contestants: Contestants, n_warm: int = 1) -> Result:
+    """The seconds per row of every contestant in every turn that counts."""
+    turns = [{name: measure() for name, measure in contestants.items()} for _ in range(n_warm + repeats)]
+    return {"seconds": {name: [float(f"{turn[name]:.4g}") for turn in turns[n_warm:]] for name in contestants}}
 
 
-class Result(NamedTuple):
-    """One line of a table: what was measured in each repeat."""
+def loop(case: str, repeats: int, data_dir: Path | None) -> Result:
+    """Against the loop over River trees, before the first split; and what both hold, ours after the whole stream.
 
-    case: str
-    measure: str
-    values: list[float]
-    goal: str = ""
-
-
-def take_turns(repeats: int, **contestants: Callable[[], float]) -> Times:
-    """What every contestant measures in every repeat."""
-    times = [{name: measure() for name, measure in contestants.items()} for _ in range(repeats)]
-    return {name: [turn[name] for turn in times] for name in contestants}
-
-
-def ratios(case: str, measure: str, times: Times, over: str, under: str, goal: str) -> Iterator[Result]:
-    """The ratio of two contestants' times, then both contestants' rates."""
-    yield Result(case, measure, [a / b for a, b in zip(times[over], times[under], strict=True)], goal)
-    for name in (over, under):
-        yield Result(case, f"rows/s, {name}", [1.0 / seconds for seconds in times[name]])
-
-
-def compilation(repeats: int, data_dir: Path | None) -> Iterator[Result]:
-    """Seconds that first use takes in a new process, with an empty and with a full Numba cache. Measured once."""
-    code = """if True:
-        import time, numpy as np
-        from ocoboost import OnlineBoostClassifier
-        began = time.perf_counter()
-        OnlineBoostClassifier().predict_learn_many(np.eye(4), ["a", "b", "a", "b"])
-        print(time.perf_counter() - began)"""
-    with tempfile.TemporaryDirectory() as folder:
-        command, environment = [sys.executable, "-c", code], {**os.environ, "NUMBA_CACHE_DIR": folder}
-        for case, goal in (("empty cache", "< 30"), ("full cache", "")):
-            done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
-            yield Result(case, "seconds of first use", [float(done.stdout)], goal)
-
-
-def loop(repeats: int, data_dir: Path | None) -> Iterator[Result]:
-    """Against the loop over River trees, after a warm-up and before the first split.
-
-    The loop makes a few rows a second, so it goes through the stream once, five rows in each repeat. The booster learns
-    the stream afresh in each repeat. Both know all labels from the start, as Algorithm 1 does.
+    The loop goes through the stream once; the booster learns its beginning afresh in each turn. Both know all labels
+    from the start, as Algorithm 1 does.
     """
-    for name, data in load("segment landsat mice abalone", data_dir):
-        ours = partial(time_booster, data.head(BEFORE_SPLIT), n_warm=WARM_UP)
-        river = RiverLoop(data)
-        times = take_turns(repeats, river=partial(river.time, 5), ours=ours)
-        yield from ratios(name, "times faster than the loop", times, "river", "ours", ">= 500, aim 1000")
-
-
-def single(repeats: int, data_dir: Path | None) -> Iterator[Result]:
-    """100 boosted native trees against one River tree, on the whole stream and on its rows before the first split."""
-    for name, data in load("segment mice landsat", data_dir):
-        goal = "<= 1.5" if name == "landsat" else "< 1"
-        for case, part in ((name, data), (f"{name}, first {BEFORE_SPLIT}", data.head(BEFORE_SPLIT))):
-            times = take_turns(repeats, river=partial(time_river_tree, part), ours=partial(time_booster, part))
-            yield from ratios(case, "time of ours / one River tree", times, "ours", "river", goal)
-
-
-def peers(repeats: int, data_dir: Path | None) -> Iterator[Result]:
-    """Against other libraries' boosters of 100 learners, each row predicted before it is learned, whole streams."""
-    known = {"vowpalwabbit": time_vowpal_wabbit, "capymoa": time_capymoa}
-    installed = {name: measure for name, measure in known.items() if importlib.util.find_spec(name)}
-    for missing in known.keys() - installed:
-        print(f"skipped: {missing} is not installed", file=sys.stderr)
-    for name, data in load("segment landsat", data_dir) if installed else ():
-        measures = {**installed, "ours": time_booster}
-        contestants = {contestant: partial(measure, data) for contestant, measure in measures.items()}
-        take_turns(3, **contestants)  # Java compiles what runs often, and is at full speed after two or three streams
-        times = take_turns(repeats, **contestants)
-        for peer in installed:
-            yield from ratios(name, f"times faster than {peer}", times, peer, "ours", "> 1")
-
-
-def forests(repeats: int, data_dir: Path | None) -> Iterator[Result]:
-    """Ten Mondrian trees by themselves against River's AMF of ten, whole streams."""
-    for name, data in load("balance segment landsat mice yeast abalone", data_dir):
-        times = take_turns(
-            repeats,
-            river=lambda data=data: time_rows(forest.AMFClassifier(seed=1), data),
-            ours=lambda data=data: time_block(MondrianTrees(seed=1), data),
-        )
-        yield from ratios(name, "times faster than AMF", times, "river", "ours", ">= 10")
-
-
-def boost(repeats: int, data_dir: Path | None) -> Iterator[Result]:
-    """OnlineBoostClassifier() against River's ARF of ten trees, in one call and row by row."""
-    for name, data in load("balance segment landsat mice yeast abalone", data_dir):
-        part = data.head(1500)
-        times = take_turns(
-            repeats,
-            ARF=lambda part=part: time_rows(forest.ARFClassifier(seed=1), part),
-            ours=lambda part=part: time_block(OnlineBoostClassifier(seed=1), part),
-            rowwise=lambda part=part: time_rows(OnlineBoostClassifier(seed=1), part),
-            half=lambda part=part: time_rows(OnlineBoostClassifier(budget=100, seed=1), part),
-        )
-        yield from ratios(name, "times faster than ARF", times, "ARF", "ours", ">= 1")
-        yield from itertools.islice(ratios(name, "times faster, row by row", times, "ARF", "rowwise", ""), 1)
-        yield from itertools.islice(ratios(name, "row by row, budget 100", times, "ARF", "half", ""), 1)
-
-
-def threads(repeats: int, data_dir: Path | None) -> Iterator[Result]:
-    """Two threads against one, 16 features and 7 classes; after 3,400 rows stumps have split and have little to do."""
-    for n_rows, (title, trees) in itertools.product((2_000, 20_000), (("stumps", STUMP), ("deep trees", {}))):
-        measure = partial(time_booster, gaussian(n_rows, 16, 7), trees=trees)
-        times = take_turns(repeats, one=partial(measure, n_jobs=1), two=partial(measure, n_jobs=2))
-        yield from ratios(f"{n_rows} rows, {title}", "times faster with two threads", times, "one", "two", ">= 1.7")
-
-
-def scaling(repeats: int, data_dir: Path | None) -> Iterator[Result]:
-    """The exponent to which time grows with one size while the others stand still, fitted over a factor of 16."""
-    fixed = {"rows": 1000, "learners": 64, "features": 16, "classes": 8}
-    for size, smallest in (("rows", 128), ("learners", 16), ("features", 8), ("classes", 2)):
-        sizes = [smallest * 2**power for power in range(5)]
-        measures = {}
-        for at in ({**fixed, size: value} for value in sizes):
-            data = gaussian(at["rows"], at["features"], at["classes"])
-            measures[str(at[size])] = partial(time_booster, data, n_learners=at["learners"])
-        per_row = np.array(list(take_turns(repeats, **measures).values()))  # (sizes, repeats)
-        slopes = np.polyfit(np.log(sizes), np.log(per_row), 1)[0]
-        exponents = (slopes + 1.0 if size == "rows" else slopes).tolist()
-        yield Result(f"{size} {sizes[0]}..{sizes[-1]}", "exponent", exponents, "<= 1.1")
-
-
-def limit(repeats: int, data_dir: Path | None) -> Iterator[Result]:
-    """Against a bare kernel that streams the same state through the same arithmetic, at the datasets' shapes."""
-    for name, d, k in (("segment", 18, 7), ("landsat", 36, 6), ("mice", 77, 8), ("abalone", 8, 28)):
-        data = gaussian(BEFORE_SPLIT, d, k)
-        time_bare_kernel(data.head(k))  # compiles
-        times = take_turns(repeats, ours=partial(time_booster, data), bare=partial(time_bare_kernel, data))
-        yield from ratios(f"{d} x {k}, like {name}", "time of ours / bare kernel", times, "ours", "bare", "aim < 3")
-
-
-def latency(repeats: int, data_dir: Path | None) -> Iterator[Result]:
-    """Microseconds of predict_one and learn_one together, row by row over Segment."""
-    for name, data in load("segment", data_dir):
-        ours, river = partial(booster, data.classes), partial(tree.HoeffdingTreeClassifier, **STUMP)
-        makers = {"100 boosted native trees": ours, "one River tree": river}
-        turns = [{title: row_times(make(), data) for title, make in makers.items()} for _ in range(repeats)]
-        for title, percent in itertools.product(makers, (50, 99)):
-            values = [1e6 * float(np.percentile(turn[title], percent)) for turn in turns]
-            yield Result(name, f"p{percent} in µs, {title}", values)
-
-
-def memory(repeats: int, data_dir: Path | None) -> Iterator[Result]:
-    """Bytes per tree against the formula of docs/hoeffding.md, and 100 stumps on Segment beside River's. Exact."""
-    shapes = [(d, k) for d in (4, 15, 64) for k in (2, 7, 28)]
-    gaps = [abs(bytes_per_tree(gaussian(200, d, k)) - documented_bytes(gaussian(200, d, k))) for d, k in shapes]
-    yield Result("d in 4..64, k in 2..28", "largest difference from the formula, bytes", [max(gaps)], "0")
-    for name, data in load("segment", data_dir):
-        river = RiverLoop(data)
-        theirs = sum(learner._raw_memory_usage for learner in river.trees) / 2**20
-        ours = N_LEARNERS * bytes_per_tree(data) / 2**20
-        yield Result(name, f"MiB of 100 River stumps, {WARM_UP} rows", [theirs])
-        yield Result(name, "MiB of 100 native stumps, whole stream", [ours])
-        yield Result(name, "ours / River", [ours / theirs], "< 0.25")
-
-
-def taught(data: Data) -> OnlineAgnosticBoostClassifier:
+    data = load(case, data_dir)
+    river = RiverLoop(data)
+    held = river.n_bytes
+    ours = partial(time_booster, data.head(BEFORE_SPLIT), n_warm=WARM_UP)
+    found = take_turns(repeats, {"theirs": partial(river.time, LOOP_ROWS), "ours": ours})
     model = booster(data.classes)
     model.learn_many(data.X, data.y)
-    return model
+    return {**found, "MiB": {"theirs": held / 2**20, "ours": model.memory_usage_ / 2**20}}
 
 
-def bytes_per_tree(data: Data) -> float:
-    return float(taught(data).memory_usage_) / N_LEARNERS
+def single(case: str, repeats: int, data_dir: Path | None) -> Result:
+    """100 boosted native stumps against one of River's, whole streams."""
+    data = load(case, data_dir)
+    return take_turns(
+        repeats,
+        {
+            "theirs": lambda: time_rows(tree.HoeffdingTreeClassifier(**STUMP), data),
+            "ours": partial(time_booster, data),
+        },
+    )
 
 
-def documented_bytes(data: Data) -> float:
-    trees = taught(data).state_.engine.cascades[0].ensemble.trees
-    slots, nodes, k = trees.free.shape[1], trees.nodes.shape[1], len(data.classes)
-    d = -(-data.X.shape[1] // 4) * 4
-    return 8.0 * (slots * (5 * d * k + 1) + nodes * (12 + 2 * k) + 2 + d)
+def peer(measure: Callable[[Data], float], case: str, repeats: int, data_dir: Path | None) -> Result:
+    """Against another library's booster of 100 learners, each row predicted before it is learned, whole streams."""
+    data = load(case, data_dir)
+    contestants: Contestants = {"theirs": partial(measure, data), "ours": partial(time_booster, data)}
+    return take_turns(repeats, contestants, n_warm=3)  # Java compiles what runs often, until the second or third stream
 
 
-BENCHMARKS = {
-    f.__name__: f for f in (compilation, loop, single, peers, forests, boost, threads, scaling, limit, latency, memory)
+def bare(case: str, repeats: int, data_dir: Path | None) -> Result:
+    """Against a bare kernel that streams the same state through the same arithmetic, at a dataset's shape."""
+    shape = load(case, data_dir)
+    data = gaussian(BEFORE_SPLIT, shape.X.shape[1], len(shape.classes))
+    return take_turns(repeats, {"theirs": partial(time_bare_kernel, data), "ours": partial(time_booster, data)})
+
+
+def threads(case: str, repeats: int, data_dir: Path | None) -> Result:
+    """Two threads against one; after 3,400 rows stumps have split and have little to do."""
+    n_rows, trees = THREADED[case]
+    measure = partial(time_booster, gaussian(n_rows, 16, 7), trees=trees)
+    return take_turns(repeats, {"theirs": partial(measure, n_jobs=1), "ours": partial(measure, n_jobs=2)})
+
+
+def growth(case: str, repeats: int, data_dir: Path | None) -> Result:
+    """How time grows with one size while the others stand still, over a factor of 16."""
+    contestants: Contestants = {}
+    for size in SIZES[case]:
+        at = {**FIXED, case: size}
+        data = gaussian(at["rows"], at["columns"], at["classes"])
+        contestants[str(size)] = partial(time_booster, data, n_learners=at["learners"])
+    return take_turns(repeats, contestants)
+
+
+def forests(case: str, repeats: int, data_dir: Path | None) -> Result:
+    """Ten Mondrian trees by themselves against River's AMF of ten, whole streams; and the size of ours at the end."""
+    data = load(case, data_dir)
+    found = take_turns(
+        repeats,
+        {
+            "theirs": lambda: time_rows(forest.AMFClassifier(seed=1), data),
+            "ours": lambda: time_block(MondrianTrees(seed=1), data),
+        },
+    )
+    model: Any = MondrianTrees(seed=1)
+    rows = [x for x, _ in data.rows]
+    model.learn_many(rows, data.y)
+    ensemble = model.state_.engine.ensemble
+    some = ensemble.prepare(Block(rows[-100:], model.state_.schema), learning=False)
+    return {
+        **found,
+        "rows": len(rows),
+        "nodes": float(np.mean(ensemble.trees.n_nodes)),
+        "path": time_split.path_length(ensemble.trees, some),
+    }
+
+
+MEASURES: dict[str, tuple[Callable[..., Result], tuple[str, ...]]] = {  # and their cases
+    "loop": (loop, STREAMS),
+    "single": (single, STREAMS),
+    "vowpalwabbit": (partial(peer, time_vowpal_wabbit), STREAMS),
+    "capymoa": (partial(peer, time_capymoa), STREAMS[:3]),  # OzaBoost predicts nothing on Abalone
+    "bare": (bare, STREAMS),
+    "threads": (threads, tuple(THREADED)),
+    "growth": (growth, tuple(SIZES)),
+    "forests": (forests, FORESTS),
 }
+PEERS = ("vowpalwabbit", "capymoa")
 
 
-def number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+def plan(names: list[str], repeats: int) -> list[Job]:
+    missing = [name for name in names if name in PEERS and importlib.util.find_spec(name) is None]
+    for name in missing:
+        print(f"left out: {name} is not installed", file=sys.stderr)
+    return [
+        {"measure": name, "case": case, "repeats": repeats}
+        for name in names
+        if name not in missing
+        for case in MEASURES[name][1]
+    ]
 
 
-def print_table(title: str, results: list[Result]) -> None:
-    print(f"\n{title}\n")
-    case, measure = (max(len(result[column]) for result in results) if results else 0 for column in (0, 1))
-    print(f"  {'case':{case}}  {'measure':{measure}}  {'median':>8}  {'min..max':>16}  goal")
-    for result in results:
-        median, low, high = (number(float(f(result.values))) for f in (np.median, min, max))
-        print(
-            f"  {result.case:{case}}  {result.measure:{measure}}  {median:>8}  {low + '..' + high:>16}  {result.goal}"
-        )
-    sys.stdout.flush()
+def run(job: Job, data_dir: Path | None) -> Result:
+    measure, _ = MEASURES[job["measure"]]
+    return measure(job["case"], job["repeats"], data_dir)
+
+
+# -- report ------------------------------------------------------------------------------------------------------------
+
+Found = dict[tuple[str, str], dict[str, Any]]  # by measure and case
+
+
+def by_case(records: list[dict[str, Any]]) -> Found:
+    ordered = sorted(records, key=lambda record: record["repeats"])
+    return {(record["measure"], record["case"]): record for record in ordered}
+
+
+def spread(values: list[float]) -> str:
+    """The median, the lowest and the highest, to three digits or so."""
+    middle = statistics.median(values)
+    digits = 0 if middle >= 100 else 1 if middle >= 10 else 2
+    return "{:,.{d}f} ({:,.{d}f} to {:,.{d}f})".format(middle, min(values), max(values), d=digits)
+
+
+def faster(record: dict[str, Any]) -> str:
+    times = record["seconds"]
+    return spread([theirs / ours for theirs, ours in zip(times["theirs"], times["ours"], strict=True)])
+
+
+def slower(record: dict[str, Any]) -> str:
+    times = record["seconds"]
+    return spread([ours / theirs for theirs, ours in zip(times["theirs"], times["ours"], strict=True)])
+
+
+def rate(record: dict[str, Any]) -> str:
+    return f"{round(1 / statistics.median(record['seconds']['ours']), -2):,.0f}"
+
+
+def power(record: dict[str, Any]) -> str:
+    """The exponent to which the time of all rows grows, fitted in each turn."""
+    sizes = [float(size) for size in record["seconds"]]
+    slopes = np.polyfit(np.log(sizes), np.log(list(record["seconds"].values())), 1)[0]  # of a row
+    return spread((slopes + (record["case"] == "rows")).tolist())
+
+
+Line = tuple[str, str, Callable[[dict[str, Any]], str]]  # what a line of a table is of, its measure, and its cells
+TREE_LINES: list[Line] = [
+    ("speed-up over the loop over River trees, before the first split", "loop", faster),
+    ("time relative to one River tree (`max_depth=1`), whole stream", "single", slower),
+    ("speed-up over Vowpal Wabbit `--oaa k --boosting 100 --alg adaptive`", "vowpalwabbit", faster),
+    ("speed-up over CapyMOA `OzaBoost(boosting_iterations=100)`", "capymoa", faster),
+    ("time relative to a bare kernel that does the same arithmetic", "bare", slower),
+    ("MiB of 100 stumps after the stream", "loop", lambda record: f"{record['MiB']['ours']:.1f}"),
+    (f"MiB of 100 of River's after {WARM_UP} rows", "loop", lambda record: f"{record['MiB']['theirs']:.1f}"),
+]
+FOREST_LINES: list[Line] = [
+    ("speed-up", "forests", faster),
+    ("rows per second", "forests", rate),
+    ("rows", "forests", lambda record: f"{record['rows']:,}"),
+    ("nodes of a tree after them, mean", "forests", lambda record: f"{record['nodes']:,.0f}"),
+    ("nodes from root to leaf, mean", "forests", lambda record: f"{record['path']:.1f}"),
+]
+
+
+def lines_table(found: Found, lines: list[Line], streams: tuple[str, ...]) -> str:
+    rows = [
+        [title, *(cell(found[measure, name]) if (measure, name) in found else "" for name in streams)]
+        for title, measure, cell in lines
+    ]
+    return studies.table(["", *(name.capitalize() for name in streams)], rows)
+
+
+def threads_table(found: Found) -> str:
+    rows = [[case, faster(found["threads", case])] for case in THREADED]
+    return studies.table(["16 columns, 7 classes", "time with one thread / with two"], rows)
+
+
+def growth_table(found: Found) -> str:
+    rows = []
+    for case, sizes in SIZES.items():
+        others = ", ".join(f"{value:,} {name}" for name, value in FIXED.items() if name != case)
+        rows.append([f"{case}, {sizes[0]:,} to {sizes[-1]:,}", others, power(found["growth", case])])
+    return studies.table(["what grows", "while there are", "time grows to the power"], rows, text=(0, 1))
+
+
+def told(found: Found, measures: list[str]) -> str:
+    """In how many turns each was measured."""
+    turns = sorted({record["repeats"] for (measure, _), record in found.items() if measure in measures})
+    return f"Medians over {' or '.join(map(str, turns))} turns, with the lowest and the highest."
+
+
+def tree_report(found: Found) -> str:
+    measures = [name for name in MEASURES if name != "forests"]
+    tables = [lines_table(found, TREE_LINES, STREAMS), threads_table(found), growth_table(found)]
+    return "\n\n".join([told(found, measures), *tables])
+
+
+def forest_report(found: Found) -> str:
+    return f"{told(found, ['forests'])}\n\n{lines_table(found, FOREST_LINES, FORESTS)}"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data-dir", type=Path)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--only", default=",".join(BENCHMARKS), help="benchmarks to run, separated by commas")
-    parser.add_argument("--json", action="store_true", help="print one JSON object with all repeats, not tables")
-    arguments = parser.parse_args()
-    names = arguments.only.split(",")
-    if unknown := set(names) - set(BENCHMARKS):
-        parser.error(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {arguments.repeats} repeats", file=sys.stderr)
-    data = gaussian(100, 4, 3)  # compile everything, or read it from the cache
-    take_turns(1, one=partial(time_booster, data), two=partial(time_booster, data, n_jobs=2))
-    row_times(booster(data.classes), data)
-    time_rows(OnlineBoostClassifier(budget=5), data.head(5))
-    report = {}
-    for name in names:
-        report[name] = list(BENCHMARKS[name](arguments.repeats, arguments.data_dir))
-        if not arguments.json:
-            print_table(f"{name}: {BENCHMARKS[name].__doc__.splitlines()[0]}", report[name])
-    if arguments.json:
-        print(json.dumps({name: [result._asdict() for result in report[name]] for name in names}, indent=1))
+    parser = studies.parser(__doc__)
+    parser.add_argument("action", choices=("run", "report"))
+    parser.add_argument("--repeats", type=int, default=5, help="turns that count")
+    parser.add_argument("--only", default=",".join(MEASURES), help="measures, separated by commas")
+    options = parser.parse_args()
+    names = options.only.split(",")
+    if unknown := set(names) - set(MEASURES):
+        parser.error(f"no measure {', '.join(sorted(unknown))}; there are {', '.join(MEASURES)}")
+    if options.action == "run":
+        studies.run_missing("speed", plan(names, options.repeats), partial(run, data_dir=options.data_dir), options)
+    else:
+        found = by_case(studies.finished("speed", options))
+        studies.put(studies.DOCS / "hoeffding.md", tree_report(found), "speed")
+        studies.put(studies.DOCS / "mondrian.md", forest_report(found), "speed")
 
 
 if __name__ == "__main__":

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import gc
 import itertools
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,16 +35,11 @@ class Data:
         return Data(self.X[:n_rows], self.y[:n_rows], self.classes)
 
 
-def load(names: str, data_dir: Path | None) -> Iterator[tuple[str, Data]]:
-    """The datasets that can be had, as numbers: Mice's missing values as means, Abalone's sex as 0, 1 or 2."""
-    for name in names.split():
-        try:
-            stream = datasets.shuffled(datasets.load(name, data_dir), seed=1)
-        except FileNotFoundError as error:
-            print(f"skipped: {error}", file=sys.stderr)
-            continue
-        X = np.array([[SEXES.get(value, value) for value in x.values()] for x, _ in stream], dtype=float)
-        yield name, Data(X, [y for _, y in stream])
+def load(name: str, data_dir: Path | None) -> Data:
+    """A dataset as numbers: Mice's missing values as means, Abalone's sex as 0, 1 or 2."""
+    stream = datasets.shuffled(datasets.load(name, data_dir), seed=1)
+    X = np.array([[SEXES.get(value, value) for value in x.values()] for x, _ in stream], dtype=float)
+    return Data(X, [y for _, y in stream])
 
 
 def gaussian(n_rows: int, n_features: int, n_classes: int) -> Data:
@@ -90,20 +84,6 @@ def time_block(model: Any, data: Data) -> float:
     return timed(lambda: model.predict_learn_many(data.X, data.y)) / len(data.y)
 
 
-def row_times(model: Any, data: Data) -> np.ndarray:
-    marks = [time.perf_counter()]
-    for x, y in data.rows:
-        model.predict_one(x)
-        model.learn_one(x, y)
-        marks.append(time.perf_counter())
-    return np.diff(marks)
-
-
-def time_river_tree(data: Data) -> float:
-    model = tree.HoeffdingTreeClassifier(**STUMP)
-    return timed(lambda: [(model.predict_one(x), model.learn_one(x, y)) for x, y in data.rows]) / len(data.rows)
-
-
 class RiverLoop:
     """Algorithm 1 as one would write it: a list of River trees, every label taught with its weight, label votes."""
 
@@ -117,6 +97,10 @@ class RiverLoop:
         """Seconds per row of the next rows of the stream."""
         rows = list(itertools.islice(self.stream, n_rows))
         return timed(lambda: [self.predict_learn_one(x, y) for x, y in rows]) / n_rows
+
+    @property
+    def n_bytes(self) -> int:
+        return sum(learner._raw_memory_usage for learner in self.trees)
 
     def predict_learn_one(self, x: dict[str, float], y: str) -> str:
         k, step = len(self.classes), GAMMA / N_LEARNERS**0.5

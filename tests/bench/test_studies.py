@@ -52,6 +52,26 @@ def test_what_mondrian_trees_have_over_rivers_is_made_from_the_runs():
     assert accuracy.beside_amf(studies.finished("accuracy", STORED)) == between(page, "accuracy")
 
 
+def test_the_tables_of_speed_are_made_from_the_runs():
+    speed, studies = map(importlib.import_module, ("speed", "studies"))
+    found = speed.by_case(studies.finished("speed", STORED))
+    for name, report in {"hoeffding.md": speed.tree_report, "mondrian.md": speed.forest_report}.items():
+        assert report(found) == between((DOCS / name).read_text(), "speed")
+
+
+def test_the_power_of_time_is_that_of_all_rows():
+    speed = importlib.import_module("speed")
+    growing = {"1": [1.0, 2.0], "2": [2.0, 4.0], "4": [4.0, 8.0]}  # seconds of a row
+    assert speed.power({"case": "classes", "seconds": growing}) == "1.00 (1.00 to 1.00)"
+    assert speed.power({"case": "rows", "seconds": growing}) == "2.00 (2.00 to 2.00)"
+
+
+def test_of_several_runs_of_a_case_that_with_most_turns_counts():
+    speed = importlib.import_module("speed")
+    runs = [{"measure": "loop", "case": "mice", "repeats": repeats} for repeats in (1, 9, 5)]
+    assert speed.by_case(runs) == {("loop", "mice"): runs[1]}
+
+
 def test_the_page_of_foreign_learners_is_made_from_the_runs():
     foreign, studies = map(importlib.import_module, ("foreign_learners", "studies"))
     page = foreign.HEADER + foreign.tables(studies.finished("foreign_learners", STORED))
