@@ -8,6 +8,7 @@ import io
 import json
 import math
 import sys
+import time
 import warnings
 
 import numpy as np
@@ -171,6 +172,16 @@ def test_a_number_among_a_hundred_is_a_mistake_not_a_column_of_text(tmp_path):
     chunk = rows_of(tmp_path / "rows.csv")[2][0]
     assert [(bad.line, "'1o0'" in bad.why) for bad in chunk.bad] == [(102, True)]
     assert len(chunk.rows) == 100
+
+
+def test_time_grows_with_the_number_of_columns_not_with_its_square(tmp_path):
+    n_columns = 30_000
+    lines = [[f"c{n}" for n in range(n_columns)] + ["y"]] + [["1"] * n_columns + ["ab"[n % 2]] for n in range(3)]
+    (tmp_path / "rows.csv").write_text("".join(",".join(line) + "\n" for line in lines))
+    began = time.process_time()
+    rows, labels, _ = rows_of(tmp_path / "rows.csv")
+    assert time.process_time() - began < 6  # one second or two; 18 where every name was looked for among all
+    assert (len(rows[0]), labels) == (n_columns, ["a", "b", "a"])
 
 
 def test_text_and_left_out_columns(tmp_path):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import math
 import warnings
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -75,7 +76,8 @@ class Columns:
     def begin(self, name: str, header: Iterable[str]) -> None:
         """Check the column names of a file against the options."""
         self.name, header = name, list(header)
-        repeated = sorted({column for column in header if header.count(column) > 1})
+        counts = Counter(header)
+        repeated = sorted(column for column, count in counts.items() if count > 1)
         if repeated:
             raise DataFileError(f"{name}: duplicate column {quoted(repeated[0])}; rename all but one.")
         asked = [] if self.target is None else [(self.target, "--target")]
@@ -86,7 +88,7 @@ class Columns:
                 f"{name}: --target and --id both name {quoted(self.identifier)}; leave one of them out."
             )
         for column, option in sorted(asked):
-            if column not in header:
+            if column not in counts:
                 raise DataFileError(f"{name}: no column {quoted(column)} ({option}); {_suggestion(column, header)}")
         for column in header:
             if self.is_feature(column):

@@ -45,6 +45,7 @@ class Delimited:
         self.decimal = "."  # as PyArrow is told; the other one is read cell by cell
         self.features = [column for column in header if columns.is_feature(column)]
         columns.begin(name, header)
+        self.positions = {column: position for position, column in enumerate(header)}
 
     def chunks(self, records: Records) -> Iterator[Chunk]:
         """All rows from the current offset of the records."""
@@ -124,15 +125,15 @@ class Delimited:
         """The chunk, and what in it cannot be used."""
         bad: list[BadRecord] = []
         records = list(self._records(raw, bad))
-        positions = {column: self.header.index(column) for column in self.features}
+        positions = {column: self.positions[column] for column in self.features}
         for column, position in positions.items():
             if self.columns.kinds[column] is None:
                 self.columns.decide(column, (cells[position] for _, cells in records))
         if self.columns.has_decimal_commas:
             numbers = [position for column, position in positions.items() if self.columns.kinds[column] == NUMBER]
             self.decimal = "," if any("," in cells[position] for _, cells in records for position in numbers) else "."
-        target = None if self.columns.target is None else self.header.index(self.columns.target)
-        identifier = None if self.columns.identifier is None else self.header.index(self.columns.identifier)
+        target = None if self.columns.target is None else self.positions[self.columns.target]
+        identifier = None if self.columns.identifier is None else self.positions[self.columns.identifier]
         keys: list[Any] = []
         values: list[list[Any]] = []
         labels: list[Any] = []
