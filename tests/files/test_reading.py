@@ -131,6 +131,46 @@ def test_quoted_line_breaks_do_not_end_a_record_and_lines_are_counted(tmp_path, 
     assert len(chunks) > 5
 
 
+@pytest.mark.parametrize("size", [40, 64, 100, 1000, 1 << 20])
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_quote_that_is_never_closed_is_found_in_chunks_of_any_size(tmp_path, monkeypatch, size, end):
+    monkeypatch.setattr(records, "FIRST_SIZE", size)
+    monkeypatch.setattr(records, "CHUNK_SIZE", size)
+    text = "t,u,y\n" + "".join(f'"row {n}\n\nand more","""{n}""",a\n' for n in range(9))
+    (tmp_path / "rows.csv").write_text(text + 'x,"z,a\n' + "x,z,a\n" * 40 + "x,z,a" + end)
+    source, rows, bad = Source(str(tmp_path / "rows.csv"), Columns("y")), [], []
+
+    def read():
+        for chunk in source.chunks():
+            rows.extend(map(dict, chunk.rows))
+            bad.extend(chunk.bad)
+
+    with pytest.raises(DataFileError, match=r"line 29: the quote that opens column 'u' is never closed"):
+        read()
+    assert rows == [{"t": f"row {n}\n\nand more", "u": f'"{n}"'} for n in range(9)]
+    assert [(record.line, record.is_last) for record in bad] == [(29, True)]
+
+
+@pytest.mark.parametrize("size", [20, 64, 1 << 20])
+def test_quotes_within_cells_open_nothing(tmp_path, monkeypatch, size):
+    monkeypatch.setattr(records, "FIRST_SIZE", size)
+    monkeypatch.setattr(records, "CHUNK_SIZE", size)
+    (tmp_path / "rows.csv").write_text('t,y\n5" pipe,a\n' + '6" or 7",b\n' * 10 + 'x,a"\n')
+    rows, labels, chunks = rows_of(tmp_path / "rows.csv")
+    assert [row["t"] for row in rows] == ['5" pipe', *['6" or 7"'] * 10, "x"]
+    assert labels == ["a", *["b"] * 10, 'a"']
+    assert not any(chunk.bad for chunk in chunks)
+
+
+def test_a_chunk_that_ends_within_quotes_is_an_error_too(tmp_path, monkeypatch):
+    """Quotes that are text upset the count by which records are told apart, and then a quoted line break is one end."""
+    monkeypatch.setattr(records, "FIRST_SIZE", 24)
+    monkeypatch.setattr(records, "CHUNK_SIZE", 24)
+    (tmp_path / "rows.csv").write_text('t,y\n5" pipe,a\n"two\nlines",b\n' + "x,a\n" * 20)
+    with pytest.raises(DataFileError, match=r"line 3: the quote that opens column 't' is not closed by line 4"):
+        rows_of(tmp_path / "rows.csv")
+
+
 @pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz", "rows.jsonl", "rows.parquet"])
 def test_reading_resumes_at_any_chunk(tmp_path, monkeypatch, name):
     monkeypatch.setattr(records, "FIRST_SIZE", 1000)

@@ -135,6 +135,21 @@ def test_what_is_not_one_record_per_line_is_left_to_the_cell_by_cell_reader(text
     assert read_both((text + end).encode(), NUMBERS) is None
 
 
+@pytest.mark.parametrize("text", ['1,"a', '1,a\n2,"a', '1,a\n2,"a""', '1,a"\n2,"b'])
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_quote_that_is_never_closed_is_left_to_the_cell_by_cell_reader(text, end):
+    data = (text + end).encode()
+    assert read_both(data, NUMBERS) is None
+    (bad,) = reader_of(NUMBERS).read_by_cell(chunk_of(data)).bad
+    assert (bad.line, bad.is_last) == (3 + text.count("\n"), True)
+
+
+@pytest.mark.parametrize("text", ['1,"a"', '1,a"', '"1",""""', '1,"a""b"'])
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_a_quote_in_the_last_line_is_read_by_pyarrow_if_it_is_closed(text, end):
+    assert read_both((text + end).encode(), NUMBERS) is not None
+
+
 def test_a_byte_order_mark_inside_a_file_belongs_to_its_cell():
     data = "\ufeffred,1,a\n".encode()
     assert read_both(data, TEXTS) is None

@@ -50,7 +50,12 @@ BAD = {
     "no label": (GOOD + "1,1,\n", "line 42: no label: column 'y' is empty" + SKIP),
     "no label in row 50,000": (long_file("1,1,\n"), "line 50,001: no label: column 'y' is empty" + SKIP),
     "short row 50,000": (long_file("1,1\n"), "line 50,001: 2 cells, but the header has 3" + SKIP),
-    "open quote": (GOOD + '1,"1,u\n' + GOOD * 3, "line 42: "),
+    "open quote": (
+        GOOD + '1,"1,u\n' + GOOD * 3,
+        "line 42: the quote that opens column 'b' is never closed, so nothing from there on can be read; close or "
+        "delete it.",
+    ),
+    "open quote in row 50,000": (long_file('1,1,"u\n'), "line 50,001: the quote that opens column 'y' is never closed"),
     "open quote in the header": ('a,"b,y\n1,2,u\n', "line 1: unclosed quote in the header."),
     "same names": ("a,a,y\n1,2,u\n", "duplicate column 'a'; rename all but one."),
     "carriage returns": ("a,b,y\r1,2,u\r", "lines end with carriage returns only"),
@@ -156,6 +161,57 @@ def test_bad_rows_can_be_skipped_and_are_reported(tmp_path):
     assert "line 42: 2 cells" in result.stderr
     assert "... and 3 more rows" in result.stderr
     assert "101 rows" in result.stdout
+
+
+UNCLOSED = {  # where the quote opens, and its line
+    "label": (GOOD + '1,2,"u\n' + "3,4,v\n" * 20_000, "line 42: the quote that opens column 'y' is never closed"),
+    "feature": (GOOD + '1,"2,u\n' + "3,4,v\n" * 20_000, "line 42: the quote that opens column 'b' is never closed"),
+    "last line": (GOOD + '1,2,"u', "line 42: the quote that opens column 'y' is never closed"),
+    "after a line break": (GOOD + '"1\n",2,"u\n3,4,v\n', "line 43: the quote that opens column 'y' is never closed"),
+    "one cell too many": (GOOD + '1,2,3,"u\n3,4,v\n', "line 42: the quote that opens cell 4 is never closed"),
+}
+
+
+@pytest.mark.parametrize("place", UNCLOSED)
+@pytest.mark.parametrize("on_error", ["stop", "skip"])
+def test_a_quote_that_is_never_closed_swallows_nothing(tmp_path, place, on_error):
+    """The rows before it are learned; what comes after it is not one bad row, nor one label."""
+    content, message = UNCLOSED[place]
+    path, model = tmp_path / "rows.csv", tmp_path / "model.oco"
+    path.write_text(content)
+    options = ["--target", "y", "--model", "hoeffding", "--on-error", on_error]
+    for where, read in ((path, None), ("-", content)):
+        result = command("run", where, *options, "--save", model, stdin=read)
+        assert (result.exit_code, result.stdout) == (2, "")
+        (line,) = said(result.stderr)
+        assert message in line
+        assert "--on-error" not in line
+        assert ocoboost.load(model).n_rows_ == 40
+        model.unlink()
+    for other in ("audit", "predict"):
+        (tmp_path / "good.csv").write_text(GOOD)
+        command("run", tmp_path / "good.csv", *options, "--save", model)
+        what = ["audit", path, "--target", "y"] if other == "audit" else ["predict", model, path]
+        result = command(*what, "--on-error", on_error)
+        assert result.exit_code == 2
+        (line,) = said(result.stderr)
+        assert message in line
+
+
+@pytest.mark.parametrize("on_error", ["stop", "skip"])
+def test_a_run_goes_on_once_the_quote_is_closed(tmp_path, on_error):
+    """As in a file that is being written: it ends within a quoted cell, and has grown when it is read again."""
+    path, model, whole = tmp_path / "rows.csv", tmp_path / "model.oco", tmp_path / "whole.oco"
+    options = ["--target", "y", "--model", "hoeffding", "--text", "b", "--on-error", on_error]
+    path.write_text(GOOD + '5,"6\nand')
+    stopped = command("run", path, *options, "--save", model)
+    assert stopped.exit_code == 2
+    assert ("goes on once it is corrected." in stopped.stderr) == (on_error == "stop")
+    path.write_text(GOOD + '5,"6\nand more",v\n' + "7,8,u\n" * 10)
+    assert command("run", path, "--resume", model).exit_code == 0
+    assert command("run", path, *options, "--save", whole).exit_code == 0
+    assert ocoboost.load(model).n_rows_ == 51
+    assert model.read_bytes() == whole.read_bytes()
 
 
 MISTAKES = [

@@ -62,7 +62,7 @@ def audit(
     from ocoboost.run import audit_page
 
     def on_bad(bad: BadRecord) -> None:
-        if on_error == OnError.STOP:
+        if on_error == OnError.STOP or bad.is_last:
             raise bad.error(source.name)
         say(f"skipped {source.name}, line {bad.line:,}: {bad.why}")
 

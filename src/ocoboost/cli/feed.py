@@ -98,7 +98,7 @@ def _lines(source: Source, *, skip: bool, most: int | None) -> Iterator[Line]:
             n_rows += 1
             yield Line(number, row, label)
         for bad in chunk.bad:
-            if not skip:
+            if not skip or bad.is_last:
                 raise bad.error(source.name)
             say(f"skipped {source.name}, line {bad.line:,}: {bad.why}")
 

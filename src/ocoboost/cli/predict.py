@@ -42,7 +42,7 @@ def predict(
     from ocoboost.saving.model import read_model
 
     def on_bad(bad: BadRecord) -> None:
-        if on_error == OnError.STOP:
+        if on_error == OnError.STOP or bad.is_last:
             raise bad.error(source.name)
         say(f"skipped {source.name}, line {bad.line:,}: {bad.why}")
 

@@ -29,6 +29,7 @@ CODES = frozenset(sign * (10.0**digits - 1) for digits in range(3, 8) for sign i
 FAR = 10.0  # times as large as any other number of a column
 NEARLY_ALL = 0.9
 FEWEST_TO_DOUBT = 10  # a handful of labels may well all be different
+SKIPPING = "--on-error skip leaves such rows out"
 
 
 class BadRecord(NamedTuple):
@@ -36,9 +37,12 @@ class BadRecord(NamedTuple):
 
     line: int
     why: str
+    is_last: bool = False  # nobody knows what comes after it: the reader raises rather than go on
 
-    def error(self, name: str, way_on: str = "") -> DataFileError:
+    def error(self, name: str, way_on: str = SKIPPING) -> DataFileError:
         """The error to raise if the run is to stop here, with a way to go on."""
+        if self.is_last:
+            way_on = way_on.removesuffix(SKIPPING).removesuffix("; ")
         return DataFileError(f"{name}, line {self.line:,}: {self.why}{way_on and f'; {way_on}'}.")
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,13 @@ class Dialect(NamedTuple):
     comment: str | None = None  # lines that begin with it are skipped
 
 
+class _Record(NamedTuple):
+    """The cells of a record, and how many lines end with it."""
+
+    cells: list[str]
+    n_lines: int
+
+
 class Delimited:
     """A table of text, chunk by chunk."""
 
@@ -50,7 +58,10 @@ class Delimited:
     def chunks(self, records: Records) -> Iterator[Chunk]:
         """All rows from the current offset of the records."""
         for raw in records.chunks():
-            yield self.read_with_arrow(raw) or self.read_by_cell(raw)
+            chunk = self.read_with_arrow(raw) or self.read_by_cell(raw)
+            yield chunk
+            if chunk.bad and chunk.bad[-1].is_last:
+                raise chunk.bad[-1].error(self.name)
 
     # -- PyArrow -------------------------------------------------------------------------------------------------------
 
@@ -66,6 +77,8 @@ class Delimited:
         n_rows = table.num_rows
         if n_rows != raw.n_lines or (target is not None and table.column(target).null_count):
             return None  # empty lines, line breaks within quotes, missing labels
+        if self._ends_within_quotes(raw.data):
+            return None
         values: dict[str, Any] = {}
         for column in self.features:
             cells = table.column(column)
@@ -94,6 +107,16 @@ class Delimited:
             and self.columns.identifier not in self.features  # which is read twice, as text and as what it is
             and self.dialect.delimiter.isascii()
         )
+
+    def _ends_within_quotes(self, data: bytes) -> bool:
+        """Whether the last line opens a quote and does not close it, if every line is a record."""
+        last = data[data.rfind(b"\n", 0, -1) + 1 :]
+        if self.dialect.quote.encode() not in last:
+            return False
+        try:
+            return any(is_open for _, is_open in self._split(last.decode(errors="replace")))
+        except csv.Error:  # a cell that is too long; the other reader says so
+            return True
 
     def _parse(self, data: bytes) -> Any:
         types = {
@@ -155,21 +178,45 @@ class Delimited:
 
     def _records(self, raw: RawChunk, bad: list[BadRecord]) -> Iterator[tuple[int, list[str]]]:
         """Records of the right length, each with the line on which it begins."""
-        text = io.StringIO(raw.decode(self.name), newline="")
-        reader = csv.reader(text, delimiter=self.dialect.delimiter, quotechar=self.dialect.quote)
-        line, n_columns = raw.first_line, len(self.header)
+        line = raw.first_line
         try:
-            for cells in reader:
-                begin, line = line, raw.first_line + reader.line_num
-                if not cells or (self.dialect.comment and cells[0].lstrip().startswith(self.dialect.comment)):
+            for record, is_open in self._split(raw.decode(self.name)):
+                begin, line = line, raw.first_line + record.n_lines
+                if is_open:
+                    bad.append(self._unclosed(raw, record))
+                elif self._is_comment(record.cells):
                     continue
-                if len(cells) == n_columns:
-                    yield begin, cells
-                else:
-                    plural = "" if len(cells) == 1 else "s"
-                    bad.append(BadRecord(begin, f"{len(cells)} cell{plural}, but the header has {n_columns}"))
+                elif record.cells and self._has_right_length(begin, record.cells, bad):
+                    yield begin, record.cells
         except csv.Error as error:
             raise DataFileError(f"{self.name}, line {line:,}: not valid CSV ({error}).") from None
+
+    def _split(self, text: str) -> Iterator[tuple[_Record, bool]]:
+        """Every record, and whether the text ends within its quotes, which csv.reader takes for the end of a cell."""
+        is_over: list[bool] = []
+        lines = itertools.chain(io.StringIO(text, newline=""), _calling(lambda: is_over.append(True)))
+        reader = csv.reader(lines, delimiter=self.dialect.delimiter, quotechar=self.dialect.quote)
+        for cells in reader:  # it asks for a line after the last one only before all is over, or within quotes
+            yield _Record(cells, reader.line_num), bool(is_over)
+
+    def _unclosed(self, raw: RawChunk, record: _Record) -> BadRecord:
+        """The last record of a chunk, whose last cell does not end, at the line where that begins."""
+        n_within = sum(1 for _ in io.StringIO(record.cells[-1], newline=""))  # lines
+        position = len(record.cells) - 1
+        where = f"column {quoted(self.header[position])}" if position < len(self.header) else f"cell {position + 1}"
+        end = "never closed" if raw.is_last else f"not closed by line {raw.first_line + raw.n_lines:,}"
+        why = f"the quote that opens {where} is {end}, so nothing from there on can be read; close or delete it"
+        return BadRecord(raw.first_line + record.n_lines - max(1, n_within), why, is_last=True)
+
+    def _is_comment(self, cells: list[str]) -> bool:
+        return bool(self.dialect.comment and cells and cells[0].lstrip().startswith(self.dialect.comment))
+
+    def _has_right_length(self, line: int, cells: list[str], bad: list[BadRecord]) -> bool:
+        if len(cells) == len(self.header):
+            return True
+        plural = "" if len(cells) == 1 else "s"
+        bad.append(BadRecord(line, f"{len(cells)} cell{plural}, but the header has {len(self.header)}"))
+        return False
 
     def _value(self, column: str, cell: str) -> Any:
         if self.columns.kinds[column] == TEXT:
@@ -180,6 +227,12 @@ class Delimited:
         if cell == "" or (self.dialect.comment and cell == "?"):
             raise ValueError(f"no label: column {quoted(self.columns.target)} is empty")
         return cell
+
+
+def _calling(function: Callable[[], object]) -> Iterator[str]:
+    """Nothing; calls a function when it is asked for something."""
+    function()
+    yield from ()
 
 
 def _labels(cells: Any) -> list[Any]:

@@ -28,6 +28,7 @@ class RawChunk(NamedTuple):
     end: int
     first_line: int
     n_lines: int = 1  # the last line of a file may lack its line break
+    is_last: bool = True
 
     @property
     def tail(self) -> bytes:
@@ -93,7 +94,8 @@ class Records:
                 continue
             data, self._left = self._left[:end], self._left[end:]
             n_breaks = data.count(b"\n")
-            chunk = RawChunk(data, start, start + end, self.line, n_breaks + (not data.endswith(b"\n")))
+            n_lines, is_last = n_breaks + (not data.endswith(b"\n")), is_over and not self._left
+            chunk = RawChunk(data, start, start + end, self.line, n_lines, is_last)
             self.line += n_breaks
             start = chunk.end
             n_bytes = 1 if self.stream.is_pipe else _size_at(start)
