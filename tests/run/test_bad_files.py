@@ -92,6 +92,23 @@ OTHER = {
         ("@relation r\n@attribute a date\n@data\n", "line 2: attribute 'a' has the unsupported type 'date'"),
         ("a,b\n1,2\n", "line 1: 'a,b' does not belong in an ARFF header"),
         ("@attribute a real\n@attribute y {u}\n@data\nx,u\n", "line 4: 'x' in numeric column 'a'"),
+        (
+            "@attribute a real\n@attribute y {u,'v w'}\n@data\n1,'v w'\n1,v\n",
+            "line 5: 'v' in column 'y' is none of the values that the header declares ('u', 'v w'); correct it, or "
+            "declare it; --on-error skip",
+        ),
+        ("@attribute a {p}\n@attribute y {u}\n@data\n?,u\nP,u\n", "line 5: 'P' in column 'a' is none of the values"),
+        ("@attribute a real\n@attribute y {u}\n@data\n1,?\n", "line 4: no label: column 'y' is missing"),
+        ("@attribute a real\n@attribute y {u\n@data\n1,u\n", "line 2: the values of attribute 'y': no } after '{u'"),
+        ("@attribute a real\n@attribute y string\n@data\n1,'u\n", 'line 4: the quote that opens cell 2, "\'u", is not'),
+        (
+            "@attribute a real\n@attribute y string\n@data\n1,'u'v\n",
+            "line 4: the quote that opens cell 2, \"'u'v\", is",
+        ),
+        (
+            "@attribute a real\n@attribute y {u,v}\n@data\n{0 1, 1 v}\n",
+            "line 4: '{0 1, 1 v}' is a sparse row, and sparse ARFF is not supported; convert the file",
+        ),
     ],
     "rows.parquet": [("not parquet", "not a Parquet file"), ("", "not a Parquet file")],
     "rows.csv.gz": [(gzip.compress(GOOD.encode() * 9, mtime=0)[:-20], "damaged or truncated gzip file")],

@@ -1,4 +1,4 @@
-"""Records of delimited text: CSV and its variants, and the data of ARFF files.
+"""Records of delimited text: CSV and its variants.
 
 PyArrow reads a chunk whole if there is nothing unusual in it. Otherwise the chunk is read cell by cell, which takes
 longer and knows the line of every record: it decides what the columns hold, and says what is wrong and where. Where
@@ -32,7 +32,6 @@ class Dialect(NamedTuple):
 
     delimiter: str
     quote: str
-    comment: str | None = None  # lines that begin with it are skipped
 
 
 class _Record(NamedTuple):
@@ -103,7 +102,6 @@ class Delimited:
             has_only_pairs
             and b"\0" not in data
             and not data.startswith(BYTE_ORDER_MARK)  # which PyArrow would skip
-            and self.dialect.comment is None
             and self.columns.identifier not in self.features  # which is read twice, as text and as what it is
             and self.dialect.delimiter.isascii()
         )
@@ -184,8 +182,6 @@ class Delimited:
                 begin, line = line, raw.first_line + record.n_lines
                 if is_open:
                     bad.append(self._unclosed(raw, record))
-                elif self._is_comment(record.cells):
-                    continue
                 elif record.cells and self._has_right_length(begin, record.cells, bad):
                     yield begin, record.cells
         except csv.Error as error:
@@ -208,9 +204,6 @@ class Delimited:
         why = f"the quote that opens {where} is {end}, so nothing from there on can be read; close or delete it"
         return BadRecord(raw.first_line + record.n_lines - max(1, n_within), why, is_last=True)
 
-    def _is_comment(self, cells: list[str]) -> bool:
-        return bool(self.dialect.comment and cells and cells[0].lstrip().startswith(self.dialect.comment))
-
     def _has_right_length(self, line: int, cells: list[str], bad: list[BadRecord]) -> bool:
         if len(cells) == len(self.header):
             return True
@@ -224,7 +217,7 @@ class Delimited:
         return self.columns.number(column, cell)
 
     def _label(self, cell: str) -> str:
-        if cell == "" or (self.dialect.comment and cell == "?"):
+        if cell == "":
             raise ValueError(f"no label: column {quoted(self.columns.target)} is empty")
         return cell
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 
-from ocoboost.data.schema import NUMBER, TEXT
 from ocoboost.errors import DataFileError
+from ocoboost.files.arff import Arff, Attribute, attribute
 from ocoboost.files.columns import Columns
 from ocoboost.files.delimited import Delimited, Dialect
 from ocoboost.files.opening import ByteStream
@@ -37,29 +37,23 @@ def open_csv(stream: ByteStream, columns: Columns, delimiter: str | None = None)
     return Delimited(stream.name, columns, Dialect(delimiter, '"'), header), records
 
 
-def open_arff(stream: ByteStream, columns: Columns) -> tuple[Delimited, Records]:
+def open_arff(stream: ByteStream, columns: Columns) -> tuple[Arff, Records]:
     """An ARFF file, its header read: @attribute lines name the columns and say what they hold."""
-    records = Records(stream, b"'")
-    kinds: dict[str, str] = {}
-    header: list[str] = []
+    records = Records(stream, None)
+    attributes: list[Attribute] = []
     while True:
         number, line = _take_line(stream.name, records)
         if line is None:
             raise DataFileError(f"{stream.name}: no @data line; is this an ARFF file?")
-        text = line.strip()
+        text = (line.removeprefix("\ufeff") if number == 1 else line).strip()
         word = text.replace("\t", " ").partition(" ")[0].lower()
         if word == "@data":
             break
         if word == "@attribute":
-            column, kind = _attribute(stream.name, number, text)
-            header.append(column)
-            kinds[column] = kind
+            attributes.append(attribute(stream.name, number, text))
         elif text and not text.startswith("%") and word != "@relation":
             raise DataFileError(f"{stream.name}, line {number}: {quoted(text)} does not belong in an ARFF header.")
-    for column, kind in kinds.items():
-        if columns.is_feature(column) and columns.kinds.get(column) is None:
-            columns.kinds[column] = TEXT if column in columns.as_text else kind
-    return Delimited(stream.name, columns, Dialect(",", "'", comment="%"), header), records
+    return Arff(stream.name, columns, attributes), records
 
 
 def _take_line(name: str, records: Records) -> tuple[int, str | None]:
@@ -67,20 +61,3 @@ def _take_line(name: str, records: Records) -> tuple[int, str | None]:
     number, start = records.line, records.offset
     line = records.take_line()
     return number, RawChunk(line, start, start + len(line), number).decode(name) if line else None
-
-
-def _attribute(name: str, line: int, text: str) -> tuple[str, str]:
-    rest = text[len("@attribute") :].strip()
-    if rest[:1] in ("'", '"'):
-        column, _, kind = rest[1:].partition(rest[0])
-    else:
-        column, _, kind = rest.replace("\t", " ").partition(" ")
-    kind = kind.strip().lower()
-    if kind.startswith(("numeric", "real", "integer")):
-        return column, NUMBER
-    if kind.startswith(("{", "string")):
-        return column, TEXT
-    raise DataFileError(
-        f"{name}, line {line}: attribute {quoted(column)} has the unsupported type {quoted(kind)}; "
-        "convert it to numeric, string or {...}."
-    )
