@@ -303,6 +303,13 @@ def test_json_rows_keep_the_types_of_labels_and_may_lack_columns(tmp_path):
     assert list(map(repr, labels)) == ["1", "False", "'1'", "1.5"]
 
 
+def test_json_may_begin_with_a_byte_order_mark(tmp_path):
+    (tmp_path / "rows.jsonl").write_bytes('\ufeff{"a": 1, "y": "u"}\n{"a": 2, "y": "v"}\n'.encode())
+    rows, labels, (chunk,) = rows_of(tmp_path / "rows.jsonl")
+    assert (rows, labels, chunk.bad) == ([{"a": 1.0}, {"a": 2.0}], ["u", "v"], [])
+    assert (chunk.start, chunk.end) == (0, 41)
+
+
 def test_extensions_tell_the_format():
     assert [format_of(name) for name in ("a.tsv", "b.ARFF", "c.json.gz", "-")] == ["csv", "arff", "jsonl", "csv"]
     with pytest.raises(DataFileError, match="unknown file extension"):

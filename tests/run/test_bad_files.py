@@ -84,7 +84,8 @@ OTHER = {
         ('{"a": 1, "y": "u"}\n{"a": 1}\n', "line 2: no label: 'y' is missing"),
         ('{"a": 1, "y": "u"}\n{"a": 1, "y": null}\n', "line 2: no label: 'y' is null"),
         ('{"a": 1, "y": "u"}\n{"a": 1' + "0" * 400 + ', "y": "u"}\n', "line 2: 'a' is 1000"),
-        ('{"a": 1, "Y": "u"}\n', "rows.jsonl: no column 'y' (--target); did you mean 'Y'?"),
+        ('{"a": 1}\n{"a": 1, "y": "u"}\n', "line 1: no label: 'y' is missing" + SKIP),
+        ('{"a": 1, "Y": "u"}\n{"a": 2, "Y": "v"}\n', "rows.jsonl: no column 'y' (--target); did you mean 'Y'?"),
         ("", "no usable rows"),
     ],
     "rows.arff": [
@@ -178,6 +179,14 @@ def test_bad_rows_can_be_skipped_and_are_reported(tmp_path):
     assert "line 42: 2 cells" in result.stderr
     assert "... and 3 more rows" in result.stderr
     assert "101 rows" in result.stdout
+
+
+def test_a_first_row_of_json_without_a_label_is_skipped_as_any_other(tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"a": 1}\n' + '{"a": 1, "y": "u"}\n{"a": 2, "y": "v"}\n' * 20)
+    result = command("run", tmp_path / "rows.jsonl", "--target", "y", "--on-error", "skip", "--model", "hoeffding")
+    assert result.exit_code == 0
+    assert "line 1: no label: 'y' is missing" in result.stderr
+    assert "40 rows" in result.stdout
 
 
 UNCLOSED = {  # where the quote opens, and its line

@@ -93,7 +93,7 @@ class Columns:
             )
         for column, option in sorted(asked):
             if column not in counts:
-                raise DataFileError(f"{name}: no column {quoted(column)} ({option}); {_suggestion(column, header)}")
+                raise self.no_column(name, column, option, header)
         for column in header:
             if self.is_feature(column):
                 self.kinds.setdefault(column, TEXT if column in self.as_text else None)
@@ -103,6 +103,10 @@ class Columns:
             besides = "the target" if self.identifier is None else "the target and --id"
             raise DataFileError(f"{name}: no columns besides {besides}; there is nothing to learn from.")
         self._warn_of_index(name, header)
+
+    def no_column(self, name: str, column: str, option: str, header: Sequence[str]) -> DataFileError:
+        """The error for an option that names a column which is not there."""
+        return DataFileError(f"{name}: no column {quoted(column)} ({option}); {_suggestion(column, header)}")
 
     def _warn_of_index(self, name: str, header: list[str]) -> None:
         """Say so if a column looks like the row numbers that pandas writes, unless a model knows its columns."""

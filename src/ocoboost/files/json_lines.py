@@ -10,7 +10,6 @@ from typing import Any
 from ocoboost.data.labels import Label
 from ocoboost.data.rows import CheckedRows
 from ocoboost.data.schema import NUMBER, TEXT
-from ocoboost.errors import DataFileError
 from ocoboost.files.columns import BadRecord, Chunk, Columns
 from ocoboost.files.opening import ByteStream
 from ocoboost.files.records import RawChunk, Records
@@ -25,6 +24,8 @@ class JsonLines:
         self.name = stream.name
         self.columns = columns
         self.header: list[str] = []  # rows name their own columns
+        self._has_target = False  # any row so far
+        self._first_names: list[str] | None = None  # of the columns of the first row
 
     def chunks(self, records: Records) -> Iterator[Chunk]:
         """All rows from the current offset of the records."""
@@ -37,13 +38,14 @@ class JsonLines:
         lines: list[int] = []
         bad: list[BadRecord] = []
         keys: list[Any] = []
-        for number, text in enumerate(raw.decode(self.name).split("\n"), raw.first_line):
+        whole = raw.decode(self.name)
+        if raw.start == 0:
+            whole = whole.removeprefix("\ufeff")
+        for number, text in enumerate(whole.split("\n"), raw.first_line):
             if not text.strip():
                 continue
             try:
                 label, row, key = self._parse(text)
-            except DataFileError:  # about the whole file
-                raise
             except ValueError as error:
                 bad.append(BadRecord(number, str(error)))
                 continue
@@ -53,6 +55,7 @@ class JsonLines:
                 keys.append(key)
             rows.append(row)
             lines.append(number)
+        self._check_target()
         return Chunk(raw.start, raw.end, raw.first_line, self._rows(rows), labels, lines, bad, keys, raw.tail)
 
     def _parse(self, text: str) -> tuple[Any, dict[str, Any], Any]:
@@ -65,9 +68,11 @@ class JsonLines:
         if "\\u" in text:
             _check_text(cells)
         target = self.columns.target
-        if target is not None and target not in cells:
-            if not self.columns.kinds:
-                self.columns.begin(self.name, cells)  # the first row names the columns: this raises
+        if self._first_names is None:
+            self._first_names = list(cells)
+        if target in cells:
+            self._has_target = True
+        elif target is not None:
             raise ValueError(f"no label: {quoted(target)} is missing")
         label = None if target is None else cells[target]
         if target is not None and (label is None or isinstance(label, list | dict) or label != label):  # noqa: PLR0124
@@ -78,6 +83,12 @@ class JsonLines:
                 self.columns.kinds[name] = TEXT if isinstance(value, str) else NUMBER
         key = None if self.columns.identifier is None else cells.get(self.columns.identifier)
         return label, row, json.dumps(key) if isinstance(key, list | dict) else key
+
+    def _check_target(self) -> None:
+        """Raise if no row has the target, after the first chunk that has rows: a misspelt name is not a bad row."""
+        target = self.columns.target
+        if target is not None and not (self._has_target or self.columns.kinds or self._first_names is None):
+            raise self.columns.no_column(self.name, target, "--target", self._first_names)
 
     def _value(self, name: str, value: Any) -> Any:
         if value is None or (isinstance(value, float) and math.isnan(value)):
