@@ -58,6 +58,22 @@ def test_csv_with_any_delimiter_also_gzipped(tmp_path, delimiter, pack):
     assert labels == [row["y"] for row in ROWS]
 
 
+@pytest.mark.parametrize(
+    ("header", "names"),
+    [
+        ('"size, cm";"weight, kg";"x, y";y', ["size, cm", "weight, kg", "x, y"]),
+        ('"a;b;c",y,"d""; e;f"', ["a;b;c", 'd"; e;f']),
+        ('5" pipe,6" pipe,y', ['5" pipe', '6" pipe']),
+        ('a|"b,,,"|y', ["a", "b,,,"]),
+    ],
+)
+def test_delimiters_in_quoted_names_do_not_count(tmp_path, header, names):
+    (tmp_path / "rows.csv").write_text(header + "\n")
+    source = Source(str(tmp_path / "rows.csv"), Columns("y"))
+    source.close()
+    assert [name for name in source.header if name != "y"] == names
+
+
 def test_decimal_commas_are_numbers_where_semicolons_delimit(tmp_path):
     path = tmp_path / "rows.csv"
     lines = [f"{n},5;{n}.25;a, b;{n};x" for n in range(60_000)]  # more than a chunk

@@ -22,6 +22,16 @@ SKIP = "; --on-error skip leaves such rows out."
 BAD = {
     "missing target": (GOOD.replace("y", "Label"), "no column 'y' (--target); the columns are 'a', 'b', 'Label'."),
     "close target": (GOOD.replace(",y", ",Y "), "no column 'y' (--target); did you mean 'Y '?"),
+    "other delimiter": (
+        GOOD.replace(",", ":"),
+        "no column 'y' (--target); the columns are 'a:b:y'; with --delimiter ':' there is a column 'y'.",
+    ),
+    "likelier delimiter": ("a,b,c;d;y\n1,2,3;4;u\n", "; with --delimiter ';' there is a column 'y'."),
+    "likelier tab": ("a,b,c\ty\n1,2,3\tu\n", "; with --delimiter tab there is a column 'y'."),
+    "unknown delimiter": (
+        GOOD.replace(",", "~"),
+        "the columns are 'a~b~y'; the header is read as one column: if it names more, give --delimiter.",
+    ),
     "empty": ("", "empty file; the first line must name the columns."),
     "blank": ("\n\n", "empty file"),
     "header only": ("a,b,y\n", "no usable rows after the header."),

@@ -76,6 +76,7 @@ class Columns:
     identifier: str | None = None  # of the rows: read, and not learned from
     has_decimal_commas: bool = False  # as files delimited by semicolons may have
     name: str = ""  # of the file, once it is open
+    hint: str = ""  # what to try if a column that is asked for is not in the file
 
     def begin(self, name: str, header: Iterable[str]) -> None:
         """Check the column names of a file against the options."""
@@ -99,14 +100,15 @@ class Columns:
                 self.kinds.setdefault(column, TEXT if column in self.as_text else None)
         if not any(self.is_feature(column) for column in header):
             if self.only is not None:
-                raise DataFileError(f"{name}: none of the model's columns found; they are {listed(list(self.only))}.")
+                known, hint = listed(list(self.only)), self.hint and f"; {self.hint}"
+                raise DataFileError(f"{name}: none of the model's columns found; they are {known}{hint}.")
             besides = "the target" if self.identifier is None else "the target and --id"
             raise DataFileError(f"{name}: no columns besides {besides}; there is nothing to learn from.")
         self._warn_of_index(name, header)
 
     def no_column(self, name: str, column: str, option: str, header: Sequence[str]) -> DataFileError:
         """The error for an option that names a column which is not there."""
-        return DataFileError(f"{name}: no column {quoted(column)} ({option}); {_suggestion(column, header)}")
+        return DataFileError(f"{name}: no column {quoted(column)} ({option}); {_suggestion(column, header, self.hint)}")
 
     def _warn_of_index(self, name: str, header: list[str]) -> None:
         """Say so if a column looks like the row numbers that pandas writes, unless a model knows its columns."""
@@ -214,12 +216,12 @@ def _as_list(values: Any) -> list[Any]:
     return [None if value != value else value for value in values]  # noqa: PLR0124, NaN
 
 
-def _suggestion(column: str, header: Sequence[str]) -> str:
+def _suggestion(column: str, header: Sequence[str], hint: str) -> str:
     by_lower = {name.strip().lower(): name for name in header}
     close = difflib.get_close_matches(column.strip().lower(), by_lower, n=1, cutoff=0.6)
-    if close:
+    if close and not hint:
         return f"did you mean {quoted(by_lower[close[0]])}?"
-    return f"the columns are {listed(header)}."
+    return f"the columns are {listed(header)}{hint and f'; {hint}'}."
 
 
 def listed(columns: Sequence[str]) -> str:

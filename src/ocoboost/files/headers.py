@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 
 from ocoboost.errors import DataFileError
 from ocoboost.files.arff import Arff, Attribute, attribute
@@ -13,6 +14,8 @@ from ocoboost.files.records import RawChunk, Records
 from ocoboost.spelling import quoted
 
 DELIMITERS = ",;\t|"
+_OTHER_DELIMITERS = ": "  # which are not guessed
+_QUOTED_NAME = re.compile(r'(?:^|(?<=[,;\t|]))"[^"]*(?:""[^"]*)*"')
 
 
 def open_csv(stream: ByteStream, columns: Columns, delimiter: str | None = None) -> tuple[Delimited, Records]:
@@ -31,10 +34,29 @@ def open_csv(stream: ByteStream, columns: Columns, delimiter: str | None = None)
     if text.count('"') % 2:
         raise DataFileError(f"{stream.name}, line {number}: unclosed quote in the header.")
     if delimiter is None:
-        delimiter = max(DELIMITERS, key=text.count)
+        delimiter = max(DELIMITERS, key=_QUOTED_NAME.sub("", text).count)
     columns.has_decimal_commas = delimiter == ";"  # spreadsheets write it where the comma is taken
-    header = next(csv.reader([text], delimiter=delimiter))
+    header = _names(text, delimiter)
+    columns.hint = _delimiter_hint(text, delimiter, header, columns)
     return Delimited(stream.name, columns, Dialect(delimiter, '"'), header), records
+
+
+def _delimiter_hint(text: str, delimiter: str, header: list[str], columns: Columns) -> str:
+    """What to add if a column is not found: whether another delimiter would find one that is asked for."""
+    asked = set(columns.only or ()) if columns.target is None else {columns.target}
+    if not asked or not asked.isdisjoint(header):
+        return ""
+    is_single = len(header) == 1
+    for other in DELIMITERS + (_OTHER_DELIMITERS if is_single else ""):
+        found = [] if other == delimiter else [name for name in _names(text, other) if name in asked]
+        if found:
+            option = "tab" if other == "\t" else repr(other)
+            return f"with --delimiter {option} there is a column {quoted(found[0])}"
+    return "the header is read as one column: if it names more, give --delimiter" if is_single else ""
+
+
+def _names(text: str, delimiter: str) -> list[str]:
+    return next(csv.reader([text], delimiter=delimiter))
 
 
 def open_arff(stream: ByteStream, columns: Columns) -> tuple[Arff, Records]:
