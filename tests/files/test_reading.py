@@ -329,6 +329,8 @@ def test_json_may_begin_with_a_byte_order_mark(tmp_path):
 def test_extensions_tell_the_format():
     assert [format_of(name) for name in ("a.tsv", "b.ARFF", "c.json.gz", "-")] == ["csv", "arff", "jsonl", "csv"]
     with pytest.raises(DataFileError, match="unknown file extension"):
+        format_of(__file__)
+    with pytest.raises(DataFileError, match=r"rows\.xyz: cannot be read"):
         format_of("rows.xyz")
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 
 import pytest
 
@@ -12,6 +14,7 @@ from command_line import ocoboost as command
 from ocoboost.files import records
 from ocoboost.run import runner
 from ocoboost.run.checkpoint import Settings
+from ocoboost.saving.container import MAGIC
 
 
 def long_file(line, n_lines=60_000):
@@ -52,6 +55,8 @@ BAD = {
     "Parquet": (b"PAR1\x15\x04" + bytes(30), "a Parquet file; name the format with --format parquet."),
     "zstd": (b"\x28\xb5\x2f\xfd" + bytes(30), "compressed by zstd, and only gzip is read; unpack it."),
     "xz": (b"\xfd7zXZ\0" + bytes(30), "compressed by xz, and only gzip is read; unpack it."),
+    "bzip2": (bz2.compress(GOOD.encode()), "compressed by bzip2, and only gzip is read; unpack it."),
+    "model": (MAGIC + bytes(30), "a model that ocoboost saved, not a table; give the file with the rows in its place."),
     "labels": ("a,y\n" + "".join(f"{n},{n}\n" for n in range(100)), "column 'y' has 100 distinct labels in its first"),
     "text in row 50,000": (long_file("abc,1,u\n"), "line 50,001: 'abc' in numeric column 'a' is not a number"),
     "odd nan in row 50,000": (long_file("nan(1),1,u\n"), "line 50,001: 'nan(1)' in numeric column 'a' is not a number"),
@@ -124,6 +129,15 @@ OTHER = {
     "rows.parquet": [("not parquet", "not a Parquet file"), ("", "not a Parquet file")],
     "rows.csv.gz": [(gzip.compress(GOOD.encode() * 9, mtime=0)[:-20], "damaged or truncated gzip file")],
     "rows.xyz": [("", "unknown file extension; name the format with --format (csv, parquet, arff, jsonl)")],
+    "rows.csv.xz": [(lzma.compress(GOOD.encode()), "compressed by xz, and only gzip is read; unpack it.")],
+    "rows.csv.bz2": [(bz2.compress(GOOD.encode(), 1), "compressed by bzip2, and only gzip is read; unpack it.")],
+    "rows.csv.zst": [(b"\x28\xb5\x2f\xfd" + bytes(30), "compressed by zstd, and only gzip is read; unpack it.")],
+    "rows.zip": [
+        (b"PK\x03\x04" + bytes(30), "a zip archive or an Excel workbook; unpack it, or save the table as CSV.")
+    ],
+    "rows.oco": [
+        (MAGIC + bytes(30), "rows.oco: a model that ocoboost saved, not a table; give the file with the rows")
+    ],
     "rows.xls": [("", "rows.xls: Excel workbooks are not read; save the table as CSV.")],
 }
 
@@ -248,6 +262,21 @@ def test_a_run_goes_on_once_the_quote_is_closed(tmp_path, on_error):
     assert command("run", path, *options, "--save", whole).exit_code == 0
     assert ocoboost.load(model).n_rows_ == 51
     assert model.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["audit", "compare", "predict", "run --key b"])
+def test_every_command_that_can_skip_bad_rows_says_so(tmp_path, name):
+    (tmp_path / "good.csv").write_text(GOOD)
+    (tmp_path / "rows.csv").write_text(GOOD + "5,6\n")
+    where, model = tmp_path / "rows.csv", tmp_path / "model.oco"
+    command("run", tmp_path / "good.csv", "--target", "y", "--model", "hoeffding", "--save", model)
+    if name == "predict":
+        result = command("predict", model, where)
+    else:
+        first, *more = name.split()
+        out = ["--out", tmp_path / "out", "--models", "hoeffding"] if first == "compare" else []
+        result = command(first, where, "--target", "y", *more, *out)
+    assert "rows.csv, line 42: 2 cells, but the header has 3" + SKIP in result.stderr
 
 
 MISTAKES = [

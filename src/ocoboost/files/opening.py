@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ocoboost.errors import DataFileError
+from ocoboost.saving.container import MAGIC
 
 STANDARD_INPUT = "-"
 _GZIP = b"\x1f\x8b"
 FINGERPRINT_SIZE = 1 << 16
-# How files begin that people give by mistake; each has a byte that no table of text has.
+# How files begin that people give by mistake, as no table of text does.
 _OTHERS = {
     b"PK\x03\x04": "a zip archive or an Excel workbook; unpack it, or save the table as CSV",
     b"PAR1\x15": "a Parquet file; name the format with --format parquet",
@@ -28,8 +29,11 @@ _OTHERS = {
     b"\xfe\xff": "text in UTF-16; convert it to UTF-8 (iconv -f utf-16 -t utf-8)",
     b"\x28\xb5\x2f\xfd": "compressed by zstd, and only gzip is read; unpack it",
     b"\xfd7zXZ\0": "compressed by xz, and only gzip is read; unpack it",
+    **{b"BZh%d1AY&SY" % level: "compressed by bzip2, and only gzip is read; unpack it" for level in range(1, 10)},
+    MAGIC: "a model that ocoboost saved, not a table; give the file with the rows in its place",
     b"\xd0\xcf\x11\xe0": "an Excel workbook; save the table as CSV",
 }
+_N_BEGIN = max(map(len, _OTHERS))
 _GZIP_ERRORS = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
@@ -45,7 +49,7 @@ class ByteStream:
             if not hasattr(self._raw, "peek"):  # a test's standard input
                 self._raw = io.BufferedReader(self._raw)
             self._size = None if self.is_pipe else os.fstat(self._raw.fileno()).st_size
-            self._begin = self._raw.peek(2)[:8]
+            self._begin = self._raw.peek(2)[:_N_BEGIN]
         except OSError as error:
             raise unreadable(self.name, error) from error
         self.is_gzipped = self._begin.startswith(_GZIP)

@@ -11,7 +11,7 @@ from ocoboost.files.ahead import read_ahead
 from ocoboost.files.columns import Chunk, Columns
 from ocoboost.files.headers import open_arff, open_csv
 from ocoboost.files.json_lines import JsonLines
-from ocoboost.files.opening import STANDARD_INPUT, ByteStream
+from ocoboost.files.opening import STANDARD_INPUT, ByteStream, is_pipe
 from ocoboost.files.parquet import Parquet
 from ocoboost.files.records import Records
 
@@ -44,7 +44,18 @@ def format_of(path: str) -> str:
         return _EXTENSIONS[extensions[-1].lower()]
     if extensions and extensions[-1].lower() in _WORKBOOKS:
         raise DataFileError(f"{path}: Excel workbooks are not read; save the table as CSV.")
+    _check_is_text(path)
     raise DataFileError(f"{path}: unknown file extension; name the format with --format ({', '.join(FORMATS)}).")
+
+
+def _check_is_text(path: str) -> None:
+    """Raise if a file is something else than a table of text, or cannot be read; what is a pipe is left alone."""
+    if not is_pipe(path):
+        stream = ByteStream(path)
+        try:
+            stream.check_is_text()
+        finally:
+            stream.close()
 
 
 class Source:
