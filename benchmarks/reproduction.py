@@ -143,9 +143,7 @@ DEVIATIONS = (
 )
 
 
-TIMES = (
-    "Seconds by the clock, and rough, on a machine with other work; [performance.md](performance.md) has speeds."
-)
+TIMES = "Seconds by the clock, and rough, on a machine with other work; [performance.md](performance.md) has speeds."
 LIKE_WITH_LIKE = (
     "Accuracy over the whole stream, sampled and mode. The agnostic booster has 100 stumps and the best gamma in "
     "hindsight; the mixture over four gammas chooses nothing in hindsight, with 100 stumps for each gamma or in all. "

@@ -43,7 +43,7 @@ def predict(
 
     def on_bad(bad: BadRecord) -> None:
         if on_error == OnError.STOP or bad.is_last:
-            raise bad.error(source.name, way_on="")
+            raise bad.error(source.name)
         say(f"skipped {source.name}, line {bad.line:,}: {bad.why}")
 
     with one_line(has_drop=False):

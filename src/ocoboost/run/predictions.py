@@ -60,8 +60,9 @@ class Predictor:
         source = Source(path, self.columns, file_format=file_format, delimiter=delimiter)
         known = self.columns.kinds
         is_used = {*known, *self.left_out, self.columns.identifier}
-        self.unknown = [name for name in source.header if name not in is_used]
-        self.absent = [name for name in known if source.header and name not in source.header]
+        header = dict.fromkeys(source.header)
+        self.unknown = [name for name in header if name not in is_used]
+        self.absent = [name for name in known if header and name not in header]
         return source
 
     def predict(self, source: Source, on_bad: Callable[[BadRecord], object]) -> Iterator[Predicted]:

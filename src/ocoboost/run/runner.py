@@ -21,7 +21,7 @@ from ocoboost.arrays import IntArray
 from ocoboost.data.labels import Label
 from ocoboost.data.rows import Row
 from ocoboost.errors import DataFileError, InvalidParameterError
-from ocoboost.files.columns import BadRecord, Chunk, Columns, check_labels
+from ocoboost.files.columns import SKIPPING, BadRecord, Chunk, Columns, check_labels
 from ocoboost.files.opening import Fingerprint, read_head
 from ocoboost.files.outputs import check_output
 from ocoboost.files.sources import Source
@@ -344,11 +344,10 @@ class Run:
     @property
     def _way_on(self) -> str:
         """What to do about a bad record."""
-        skip = "--on-error skip leaves such rows out"
         if self.save_to is None or not self.has_learned:
-            return skip
+            return SKIPPING
         saved = shlex.quote(self.save_to)
-        return f"the rows before it are saved, and --resume {saved} goes on once it is corrected; {skip}"
+        return f"the rows before it are saved, and --resume {saved} goes on once it is corrected; {SKIPPING}"
 
     def _check_labels(self, chunk: Chunk) -> None:
         """Raise if the target cannot be a label: nearly every row would be a class of its own, or a known one twice."""
