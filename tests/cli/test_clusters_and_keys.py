@@ -63,6 +63,19 @@ def test_a_run_by_key_goes_on_where_it_was_saved(shops, tmp_path):
         assert [learned(one.get(key), []) for key in one] == [learned(other.get(key), []) for key in other]
 
 
+@pytest.mark.parametrize(("bad", "skip"), [("b,x\n", True), ('b,1,"u\n', False)])
+def test_models_by_key_are_kept_up_to_a_bad_row(tmp_path, bad, skip):
+    rows, options = "k,a,y\n" + "b,1,u\nc,2,v\n" * 600, ("--target", "y", "--key", "k", "--model", "hoeffding")
+    (tmp_path / "rows.csv").write_text(rows + bad)
+    stopped = command("run", tmp_path / "rows.csv", *options, "--save", tmp_path / "models", "--on-error", "skip")
+    assert stopped.exit_code == (0 if skip else 2)
+    (tmp_path / "rows.csv").write_text(rows + "b,1,u\n" + bad)
+    again = command("run", tmp_path / "rows.csv", *options, "--resume", tmp_path / "models", "--on-error", "stop")
+    assert again.exit_code == 2
+    with ModelsByKey(HoeffdingTrees(seed=1), folder=tmp_path / "models") as models:
+        assert models.n_rows_ >= 1200
+
+
 def test_what_does_not_go_with_a_key_is_said(shops, tmp_path):
     for option in (["--report", "page.html"], ["--delay", "3"], ["--id", "a"], ["--cluster", "local:2"]):
         result = by_key(shops, *option)

@@ -115,7 +115,13 @@ OTHER = {
         ),
         ("@attribute a {p}\n@attribute y {u}\n@data\n?,u\nP,u\n", "line 5: 'P' in column 'a' is none of the values"),
         ("@attribute a real\n@attribute y {u}\n@data\n1,?\n", "line 4: no label: column 'y' is missing"),
-        ("@attribute a real\n@attribute y {u\n@data\n1,u\n", "line 2: the values of attribute 'y': no } after '{u'"),
+        ("@attribute a real\n@attribute y {u\n@data\n1,u\n", "attribute 'y': '{u' does not end with a }"),
+        ("@attribute a real\n@attribute y {u} real\n@data\n1,u\n", "attribute 'y': '{u} real' does not end with a }"),
+        (
+            "@attribute 'abc numeric\n@attribute y {u}\n@data\n1,u\n",
+            "has no name, or the quote around it is not closed",
+        ),
+        ("@attribute {u,v}\n@attribute y {u}\n@data\n1,u\n", "has no name, or the quote around it is not closed"),
         ("@attribute a real\n@attribute y string\n@data\n1,'u\n", 'line 4: the quote that opens cell 2, "\'u", is not'),
         (
             "@attribute a real\n@attribute y string\n@data\n1,'u'v\n",
@@ -256,12 +262,23 @@ def test_a_run_goes_on_once_the_quote_is_closed(tmp_path, on_error):
     path.write_text(GOOD + '5,"6\nand')
     stopped = command("run", path, *options, "--save", model)
     assert stopped.exit_code == 2
-    assert ("goes on once it is corrected." in stopped.stderr) == (on_error == "stop")
+    assert "goes on once it is corrected." in stopped.stderr
     path.write_text(GOOD + '5,"6\nand more",v\n' + "7,8,u\n" * 10)
     assert command("run", path, "--resume", model).exit_code == 0
     assert command("run", path, *options, "--save", whole).exit_code == 0
     assert ocoboost.load(model).n_rows_ == 51
     assert model.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize("on_error", ["stop", "skip"])
+def test_a_run_goes_on_once_a_stray_quote_is_removed(tmp_path, on_error):
+    path, model = tmp_path / "rows.csv", tmp_path / "model.oco"
+    options = ["--target", "y", "--model", "hoeffding", "--text", "b", "--on-error", on_error]
+    path.write_text(GOOD + '5,"6,v\n' + "7,8,u\n" * 10)
+    assert command("run", path, *options, "--save", model).exit_code == 2
+    path.write_text(GOOD + "5,6,v\n" + "7,8,u\n" * 10)
+    assert command("run", path, "--resume", model).exit_code == 0
+    assert ocoboost.load(model).n_rows_ == 51
 
 
 @pytest.mark.parametrize("options", [["audit"], ["compare", "--models", "hoeffding"], ["run", "--key", "b"]], ids=str)

@@ -81,8 +81,8 @@ def test_labels_of_every_type_have_their_costs_and_weights(tmp_path, types, told
 def test_labels_that_no_row_has_are_named(path):
     options = ("--costs", '{"up": {"misspelt": 2}}', "--class-weight", '{"nobody": 2}')
     said = command("run", path, "--target", "label", "--budget", 12, *options).stderr
-    assert "no row has the label 'misspelt' of --costs" in said
-    assert "no row has the label 'nobody' of --class-weight" in said
+    assert "no row has 'misspelt', given in --costs, as its label" in said
+    assert "no row has 'nobody', given in --class-weight, as its label" in said
 
 
 def test_the_terminal_shows_a_table_of_labels(path):

@@ -72,7 +72,7 @@ def read(path: Path, target: str | None = None) -> Iterator[tuple[Row, Any]]:
     with closing(source.chunks()) as chunks:
         for chunk in chunks:
             if chunk.bad:
-                raise chunk.bad[0].error(source.name, way_on="")
+                raise chunk.bad[0].error(source.name, can_skip=False)
             n_rows += len(chunk.labels)
             seen.update(chunk.labels)
             check_labels(source.name, target, len(seen), n_rows)

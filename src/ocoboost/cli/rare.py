@@ -95,8 +95,10 @@ def _other_types(name: str) -> list[Any]:
     return [int(name) if name.lstrip("-").isdecimal() else number] if math.isfinite(number) else []
 
 
-def warn_of_unknown(this: Run, class_weight: str | None, costs: str | None) -> None:
-    """Say which labels were given a weight or a cost, and were those of no row: they may be misspelt."""
+def warn_of_unknown(this: Run, class_weight: str | None, costs: str | None, *, has_ended: bool) -> None:
+    """Say at the end which labels were given a weight or a cost, and were those of no row: they may be misspelt."""
+    if not has_ended:
+        return
     known = set(this.model.classes_)
     for option, told in (("--class-weight", class_weight), ("--costs", costs)):
         if told is None or told == "balanced":
@@ -106,7 +108,7 @@ def warn_of_unknown(this: Run, class_weight: str | None, costs: str | None) -> N
         names = dict.fromkeys([*rows, *(name for row in inner for name in row)])
         unknown = [repr(name) for name in names if known.isdisjoint([name, *_other_types(name)])]
         if unknown:
-            say(f"ocoboost: warning: no row has the label {', '.join(unknown)} of {option}.")
+            say(f"ocoboost: warning: no row has {' or '.join(unknown)}, given in {option}, as its label.")
 
 
 def cost_of(this: Run) -> dict[str, Any]:

@@ -168,7 +168,7 @@ def run(
                 signum = _complete(this, clock, is_quiet=as_json)
             except ModelFileError as error:
                 unsaved = error  # the scores are worth having all the same
-        warn_of_unknown(this, class_weight, costs)
+        warn_of_unknown(this, class_weight, costs, has_ended=signum is None)
         summary = summarize(this, clock.speed, clock.seconds)
         if as_json:
             typer.echo(json.dumps(summary, indent=2))
@@ -199,12 +199,16 @@ def _watch(this: Run, report: str | None, regret: str | None, cluster: str | Non
 def _check_replaceable(save: str | None) -> None:
     """Raise if a model would be saved in the place of something else, such as a file of rows."""
     from ocoboost.errors import OutputFileError
+    from ocoboost.files.outputs import unwritable
     from ocoboost.saving.container import MAGIC
 
     if save is None or not Path(save).is_file():
         return
-    with Path(save).open("rb") as there:
-        start = there.read(len(MAGIC))
+    try:
+        with Path(save).open("rb") as there:
+            start = there.read(len(MAGIC))
+    except OSError as error:
+        raise unwritable(save, error) from error
     if start and start != MAGIC:
         raise OutputFileError(f"{save}: exists and is not a model; name another file for --save, or remove it.")
 

@@ -20,8 +20,8 @@ from ocoboost.spelling import quoted
 _SPACE = " \t\r"
 _QUOTED = r"""'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.|"")*+\""""
 _CELL = re.compile(rf"[ \t]*+({_QUOTED}|(?!['\"])[^,]*)[ \t]*(,|$)")
-_NAME = re.compile(rf"({_QUOTED}|[^\s{{]+)\s*")
-_VALUES = re.compile(rf"\{{((?:{_QUOTED}|[^}}])*+)\}}")
+_NAME = re.compile(rf"({_QUOTED}|(?!['\"])[^\s{{]+)\s*")
+_VALUES = re.compile(rf"\{{((?:(?<=[{{,])\s*+{_QUOTED}|[^}}])*+)\}}\s*+(?:%.*)?$")
 _ESCAPED = re.compile(r"""\\(u[0-9a-fA-F]{4}|.)|''|\"\"""")
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
 
@@ -112,7 +112,11 @@ def split(text: str) -> list[str]:
 def attribute(name: str, line: int, text: str) -> Attribute:
     """What a line that begins with @attribute declares."""
     found = _NAME.match(rest := text[len("@attribute") :].strip())
-    column, kind = ("", rest) if found is None else (_unquoted(found[1]), rest[found.end() :])
+    if found is None:
+        raise DataFileError(
+            f"{name}, line {line}: the attribute {quoted(rest)} has no name, or the quote around it is not closed."
+        )
+    column, kind = _unquoted(found[1]), rest[found.end() :]
     if kind.lower().startswith(("numeric", "real", "integer")):
         return Attribute(column, NUMBER)
     if kind.lower().startswith("string"):
@@ -125,7 +129,7 @@ def attribute(name: str, line: int, text: str) -> Attribute:
     values = _VALUES.match(kind)
     try:
         if values is None:
-            raise ValueError(f"no }} after {quoted(kind)}; add it in the same line")
+            raise ValueError(f"{quoted(kind)} does not end with a }}; end it in the same line")
         return Attribute(column, TEXT, tuple(split(values[1])) if values[1].strip() else None)
     except ValueError as error:
         raise DataFileError(f"{name}, line {line}: the values of attribute {quoted(column)}: {error}.") from None
@@ -146,4 +150,4 @@ def _meant(found: re.Match[str], quote: str) -> str:
     if len(escaped) == 1:
         return _CONTROLS.get(escaped, escaped)
     character = chr(int(escaped[1:], 16))
-    return character if character.isprintable() or character.isspace() else found[0]  # not half of a surrogate pair
+    return found[0] if "\ud800" <= character <= "\udfff" else character  # half of a pair is no text

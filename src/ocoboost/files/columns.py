@@ -39,11 +39,10 @@ class BadRecord(NamedTuple):
     why: str
     is_last: bool = False  # nobody knows what comes after it: the reader raises rather than go on
 
-    def error(self, name: str, way_on: str = SKIPPING) -> DataFileError:
-        """The error to raise if the run is to stop here, with a way to go on."""
-        if self.is_last:
-            way_on = way_on.removesuffix(SKIPPING).removesuffix("; ")
-        return DataFileError(f"{name}, line {self.line:,}: {self.why}{way_on and f'; {way_on}'}.")
+    def error(self, name: str, way_on: str = "", *, can_skip: bool = True) -> DataFileError:
+        """The error to raise if the run is to stop here, with the ways to go on."""
+        ways = [way_on, SKIPPING if can_skip and not self.is_last else ""]
+        return DataFileError(f"{name}, line {self.line:,}: {'; '.join(filter(None, [self.why, *ways]))}.")
 
 
 class Chunk(NamedTuple):

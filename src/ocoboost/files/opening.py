@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ocoboost.errors import DataFileError
-from ocoboost.saving.container import MAGIC
 
 STANDARD_INPUT = "-"
 _GZIP = b"\x1f\x8b"
@@ -30,7 +29,7 @@ _OTHERS = {
     b"\x28\xb5\x2f\xfd": "compressed by zstd, and only gzip is read; unpack it",
     b"\xfd7zXZ\0": "compressed by xz, and only gzip is read; unpack it",
     **{b"BZh%d1AY&SY" % level: "compressed by bzip2, and only gzip is read; unpack it" for level in range(1, 10)},
-    MAGIC: "a model that ocoboost saved, not a table; give the file with the rows in its place",
+    b"\x89OCOB": "a model that ocoboost saved, not a table; give the file with the rows in its place",
     b"\xd0\xcf\x11\xe0": "an Excel workbook; save the table as CSV",
 }
 _N_BEGIN = max(map(len, _OTHERS))

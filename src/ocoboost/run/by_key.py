@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Self
 
 from ocoboost.errors import DataFileError, ModelFileError
@@ -65,16 +65,20 @@ class RunByKey:
             models.close()
             raise ModelFileError(f"{folder}: has no models by key to go on with.")
         if known is not None:
-            run._take_up(known, str(folder))
+            try:
+                run._take_up(known, str(folder))
+            except (DataFileError, ModelFileError):
+                models.close()
+                raise
         return run
 
     def _take_up(self, known: Any, folder: str) -> None:
         try:
             settings = Settings(**known["settings"])
-            source, place, kinds = Fingerprint(*known["source"]), Place(*known["place"]), dict(known["kinds"])
+            source, place, kinds = Fingerprint(*known["source"]), Place.read(known["place"]), dict(known["kinds"])
         except (KeyError, TypeError, ValueError) as error:
             raise ModelFileError(f"{folder}: invalid position of a run ({error!r}).") from error
-        if settings != self.settings:
+        if replace(settings, on_error=self.settings.on_error) != self.settings:
             raise ModelFileError(f"{folder}: its run read another target, key, format or other columns; name the same.")
         self.columns.kinds.update(kinds)
         if source.matches(self.path):
@@ -94,12 +98,9 @@ class RunByKey:
         chunks = source.chunks(place.start, place.first_line)
         try:
             for chunk in chunks:
-                here = place._replace(start=chunk.start, first_line=chunk.first_line, n_learned=0, n_bad=n_bad)
-                place = place.after(chunk)
+                here, place = place.at(chunk, n_bad), place.past(chunk)
                 n_bad += len(chunk.bad)
                 if chunk.bad and settings.on_error == "stop":
-                    if self.n_rows > n_before:  # else what was saved before is as good, and may be of another file
-                        self.flush()
                     raise chunk.bad[0].error(source.name)
                 for first in range(n_skipped, len(chunk.rows), BLOCK):
                     self._learn(chunk, slice(first, first + BLOCK))
@@ -108,6 +109,10 @@ class RunByKey:
                     yield source.fraction(chunk.place(self.place.n_learned))
                 n_skipped = max(0, n_skipped - len(chunk.rows))
                 self.n_bad = n_bad
+        except DataFileError:
+            if self.n_rows > n_before:  # else what was saved before is as good, and may be of another file
+                self.flush()
+            raise
         finally:
             chunks.close()
             source.close()

@@ -54,15 +54,32 @@ class Place(NamedTuple):
     n_learned: int = 0
     n_bad: int = 0
     n_seen: int = 0  # bytes before the chunk that are known
-    seen: str = ""  # their digest
+    seen: str = ""  # the digest of these
 
-    def after(self, chunk: Chunk) -> Place:
-        """The place at which the chunk that follows another one begins."""
+    @classmethod
+    def read(cls, notes: Any) -> Place:
+        """The place in a file of a run; raises ``TypeError`` or ``ValueError`` if there can be none like it."""
+        place = cls(*notes)
+        start, *counts, seen = place
+        for number in (*([] if start is None else [start]), *counts):
+            whole(number)
+        _require(isinstance(seen, str) and place.n_seen <= (start or 0), "place")
+        return place
+
+    def at(self, chunk: Chunk, n_bad: int) -> Place:
+        """The beginning of a chunk, of which the bytes before it are known."""
+        return self._replace(start=chunk.start, first_line=chunk.first_line, n_learned=0, n_bad=n_bad)
+
+    def past(self, chunk: Chunk) -> Place:
+        """What is known of the bytes before the next chunk; where that begins, `at` will say."""
         known = Fingerprint.of(chunk.tail)
         return self._replace(n_seen=known.n_bytes, seen=known.digest)
 
     def check(self, path: str) -> None:
-        """Raise if what a run had read of a file before this place is no longer there."""
+        """Raise if other bytes than in the run stand just before its last chunk: some were added or removed.
+
+        Changes that move nothing are not noticed, nor those within the chunk, which has a mebibyte at most.
+        """
         if self.start is None or not self.n_seen:
             return
         known = Fingerprint.of(read_before(path, self.start, self.n_seen))
@@ -117,7 +134,7 @@ class Checkpoint(NamedTuple):
         checkpoint = cls(
             settings,
             Fingerprint(*notes["source"]),
-            Place(*notes["place"]),
+            Place.read(notes["place"]),
             dict(notes["kinds"]),
             Scores.from_notes(notes["scores"], settings.delay),
             MemberWeights(**notes["weights"]),
@@ -127,10 +144,7 @@ class Checkpoint(NamedTuple):
             ],
         )
         digest, n_bytes = checkpoint.source
-        start, *counts, seen = checkpoint.place
-        _require(isinstance(seen, str) and whole(counts[-1]) <= (start or 0), "place")
-        for number in (n_bytes, *([] if start is None else [start]), *counts):
-            whole(number)
+        whole(n_bytes)
         n_labels = len(model.classes_)
         _require(isinstance(digest, str), "source")
         _require(all(isinstance(name, str) for name in checkpoint.kinds), "kinds")

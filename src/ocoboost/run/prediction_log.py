@@ -31,9 +31,9 @@ class PredictionLog:
         One that is begun replaces what is there when the first rows are written: a run may end before it has any.
         """
         self.path = path
-        self._is_begun = n_rows > 0 and Path(path).exists() and Path(path).stat().st_size > 0
         self._rows: list[tuple[object, ...]] = []
         try:
+            self._is_begun = n_rows > 0 and Path(path).exists() and Path(path).stat().st_size > 0
             if self._is_begun:
                 self._cut(n_rows)
         except UnicodeDecodeError:

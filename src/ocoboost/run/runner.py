@@ -21,7 +21,7 @@ from ocoboost.arrays import IntArray
 from ocoboost.data.labels import Label
 from ocoboost.data.rows import Row
 from ocoboost.errors import DataFileError, InvalidParameterError
-from ocoboost.files.columns import SKIPPING, BadRecord, Chunk, Columns, check_labels
+from ocoboost.files.columns import BadRecord, Chunk, Columns, check_labels
 from ocoboost.files.opening import Fingerprint, read_head
 from ocoboost.files.outputs import check_output
 from ocoboost.files.sources import Source
@@ -134,8 +134,7 @@ class Run:
         n_skipped, n_bad = place.n_learned, place.n_bad
         for chunk in self._chunks(place):
             self._check_labels(chunk)
-            here = place._replace(start=chunk.start, first_line=chunk.first_line, n_learned=0, n_bad=n_bad)
-            place = place.after(chunk)
+            here, place = place.at(chunk, n_bad), place.past(chunk)
             n_bad += len(chunk.bad)
             end = self._end(chunk)
             last = n_skipped
@@ -333,21 +332,22 @@ class Run:
 
     def _take_bad(self, chunk: Chunk, n_bad: int) -> None:
         """Stop at a bad record, or count the bad ones."""
-        if chunk.bad and self.settings.on_error == "stop":
-            self._stopped_at = chunk.bad[0].line
+        if chunk.bad and (self.settings.on_error == "stop" or chunk.bad[-1].is_last):
+            record = chunk.bad[0 if self.settings.on_error == "stop" else -1]
+            self._stopped_at = record.line
             if self.has_learned:  # else what was saved before is as good, and may be of another file
                 self.finish()
-            raise chunk.bad[0].error(self.source.name, self._way_on)
+            raise record.error(self.source.name, self._way_on)
         self.n_bad = n_bad
         self.bad += chunk.bad[: max(0, MOST_SHOWN - len(self.bad))]
 
     @property
     def _way_on(self) -> str:
-        """What to do about a bad record."""
+        """How to go on once a bad record is corrected, if anything is saved."""
         if self.save_to is None or not self.has_learned:
-            return SKIPPING
+            return ""
         saved = shlex.quote(self.save_to)
-        return f"the rows before it are saved, and --resume {saved} goes on once it is corrected; {SKIPPING}"
+        return f"the rows before it are saved, and --resume {saved} goes on once it is corrected"
 
     def _check_labels(self, chunk: Chunk) -> None:
         """Raise if the target cannot be a label: nearly every row would be a class of its own, or a known one twice."""
