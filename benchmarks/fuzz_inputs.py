@@ -46,7 +46,7 @@ MEMORY = 1 << 30
 SECONDS = 20
 BY_COMMAND = 100  # one in so many
 LONGEST_MESSAGE = 1000
-OUTCOMES = ("read", "rejected", "crashed", "hung", "failed")
+OUTCOMES = ("read", "rejected", "crashed", "hung", "raised")
 _OWN_MISTAKE = 99
 
 
@@ -93,7 +93,7 @@ def inputs(kind: str, seed: int, count: int) -> Any:
 
 def fuzz(job: Job) -> Result:
     """A block of inputs in a process of its own; one that ends it is skipped, and counted."""
-    found: Counter[str] = Counter(dict.fromkeys(("read", "rejected", "crashed", "hung", "failed"), 0))
+    found: Counter[str] = Counter(dict.fromkeys(OUTCOMES, 0))
     findings: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         first, log = 0, Path(folder) / "log"
@@ -137,7 +137,7 @@ def _work(job: Job, first: int, folder: Path, log: Path) -> None:
             try:
                 outcome = try_input(data, path, skip=skip, by_command=by_command)
             except Exception as error:
-                outcome = "failed"
+                outcome = "raised"
                 what = f"input {number} of {job['format']}, seed {job['seed']}: {type(error).__name__}: {error}"[:300]
             signal.alarm(0)
             lines.write(json.dumps([number, outcome, what]) + "\n")

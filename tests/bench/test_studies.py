@@ -133,6 +133,20 @@ def test_the_tables_of_audits_are_made_from_the_runs():
     assert audits.drift_table(studies.finished("audits_drift", STORED)) == between(page, "drift")
 
 
+@pytest.mark.parametrize(
+    ("study", "page", "mark"),
+    [
+        ("explanations", "explanations.md", "explanations"),
+        ("fuzz_inputs", "run.md", "inputs"),
+        ("kill_runs", "run.md", "kills"),
+        ("peak_memory", "memory.md", "peak"),
+    ],
+)
+def test_a_table_is_what_its_report_makes_of_the_runs(study, page, mark):
+    script, studies = map(importlib.import_module, (study, "studies"))
+    assert script.report(studies.finished(study, STORED)) == between((DOCS / page).read_text(), mark)
+
+
 def test_the_paired_table_of_the_mixture_is_made_from_the_runs():
     paired, studies = map(importlib.import_module, ("paired_accuracy", "studies"))
     page = (DOCS / "mixture.md").read_text()
