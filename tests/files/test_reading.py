@@ -117,47 +117,6 @@ def test_every_format_gives_the_same_rows(tmp_path):
     assert rows_of(tmp_path / "rows.arff")[:2] == (expected(simple), [row["y"] for row in simple])
 
 
-ARFF = "@attribute n numeric\n@attribute 't t' string\n@attribute y{p,\"q r\", 's\\'t', don't} % it's\n@data\n"
-ARFF_LINES = {  # and the text and the label in it
-    "1,a,p": ("a", "p"),
-    " 1 ,\ta b , p \r": ("a b", "p"),
-    "1,'a, b', \"q r\"": ("a, b", "q r"),
-    "'1', \"it's\", 'q r' ": ("it's", "q r"),
-    r"1,'a\'b, c','s\'t'": ("a'b, c", "s't"),
-    r'1,"say \"x\" \\ \n\t\%\u00e9\ud800",p': ('say "x" \\ \n\t%é\\ud800', "p"),
-    "1,'it''s \"\"',p": ('it\'s ""', "p"),
-    r"1,C:\new,p": (r"C:\new", "p"),
-    "1,it's,don't": ("it's", "don't"),
-    "1,?,p": (None, "p"),
-    "1,'',p": (None, "p"),
-}
-
-
-@pytest.mark.parametrize("line", ARFF_LINES)
-@pytest.mark.parametrize("begin", ["", "\ufeff"])
-def test_arff_as_weka_writes_it(tmp_path, line, begin):
-    (tmp_path / "rows.arff").write_bytes(f"{begin}{ARFF}% don't\n\n{line}\n".encode())
-    rows, labels, (chunk,) = rows_of(tmp_path / "rows.arff")
-    assert not chunk.bad
-    text, label = ARFF_LINES[line]
-    assert (rows, labels, chunk.lines) == ([{"n": 1.0, "t t": text}], [label], [7])
-
-
-@pytest.mark.parametrize("size", [30, 100, 1 << 20])
-def test_arff_is_read_in_chunks_of_any_size(tmp_path, monkeypatch, size):
-    monkeypatch.setattr(records, "FIRST_SIZE", size)
-    monkeypatch.setattr(records, "CHUNK_SIZE", size)
-    path = tmp_path / "rows.arff"
-    path.write_text(ARFF + "".join(f"{n}, 'it\\'s {n}', {'p' if n % 3 else 'x'}\n% isn't\n" for n in range(50)))
-    rows, labels, chunks = rows_of(path)
-    assert [row["t t"] for row in rows] == [f"it's {n}" for n in range(50) if n % 3]
-    assert labels == ["p"] * 33
-    assert [bad.line for chunk in chunks for bad in chunk.bad] == [5 + 2 * n for n in range(0, 50, 3)]
-    for number, chunk in enumerate(chunks):
-        again = list(Source(str(path), Columns("y")).chunks(chunk.start, chunk.first_line))
-        assert [line for c in again for line in c.lines] == [line for c in chunks[number:] for line in c.lines]
-
-
 @pytest.mark.parametrize("cell", ["1", " 1.5e3 ", "-.5", "5."])
 def test_numbers(cell):
     assert as_number(cell) == float(cell)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ocoboost.data.rows import NumberRows
 from ocoboost.errors import DataFileError
 from ocoboost.files.columns import Columns
-from ocoboost.files.delimited import Delimited, Dialect
+from ocoboost.files.delimited import Delimited
 from ocoboost.files.headers import DELIMITERS
 from ocoboost.files.records import RawChunk
 
@@ -22,7 +22,7 @@ TEXTS = {"t": "text", "x": "numbers"}
 
 
 def reader_of(kinds, delimiter=",", header=None):
-    return Delimited("rows.csv", Columns("y", kinds=dict(kinds)), Dialect(delimiter, '"'), header or [*kinds, "y"])
+    return Delimited("rows.csv", Columns("y", kinds=dict(kinds)), delimiter, header or [*kinds, "y"])
 
 
 def chunk_of(data):

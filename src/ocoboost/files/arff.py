@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ocoboost.data.schema import NUMBER, TEXT
 from ocoboost.errors import DataFileError
 from ocoboost.files.columns import MISSING, BadRecord, Chunk, Columns, listed
-from ocoboost.files.delimited import Delimited, Dialect
+from ocoboost.files.delimited import Delimited
 from ocoboost.files.records import RawChunk
 from ocoboost.spelling import quoted
 
@@ -21,7 +21,7 @@ _SPACE = " \t\r"
 _QUOTED = r"""'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.|"")*+\""""
 _CELL = re.compile(rf"[ \t]*+({_QUOTED}|(?!['\"])[^,]*)[ \t]*(,|$)")
 _NAME = re.compile(rf"({_QUOTED}|(?!['\"])[^\s{{]+)\s*")
-_VALUES = re.compile(rf"\{{((?:(?<=[{{,])\s*+{_QUOTED}|[^}}])*+)\}}\s*+(?:%.*)?$")
+_VALUES = re.compile(rf"\{{((?:(?<=[{{,])\s*+(?:{_QUOTED})|[^}}])*+)\}}\s*+(?:%.*)?$")
 _ESCAPED = re.compile(r"""\\(u[0-9a-fA-F]{4}|.)|''|\"\"""")
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
 
@@ -42,7 +42,7 @@ class Arff(Delimited):
         for attribute in attributes:
             if columns.is_feature(attribute.name) and columns.kinds.get(attribute.name) is None:
                 columns.kinds[attribute.name] = TEXT if attribute.name in columns.as_text else attribute.kind
-        super().__init__(name, columns, Dialect(",", "'"), [attribute.name for attribute in attributes])
+        super().__init__(name, columns, ",", [attribute.name for attribute in attributes])
 
     def read_with_arrow(self, raw: RawChunk) -> Chunk | None:
         """PyArrow knows neither comments nor two kinds of quotes."""

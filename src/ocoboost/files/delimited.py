@@ -24,14 +24,8 @@ from ocoboost.files.records import LONGEST, RawChunk, Records
 from ocoboost.spelling import quoted
 
 BYTE_ORDER_MARK = "\ufeff".encode()
+QUOTE = '"'
 csv.field_size_limit(max(csv.field_size_limit(), LONGEST))  # a cell may be as long as a record; PyArrow has no limit
-
-
-class Dialect(NamedTuple):
-    """How records are written."""
-
-    delimiter: str
-    quote: str
 
 
 class _Record(NamedTuple):
@@ -44,10 +38,10 @@ class _Record(NamedTuple):
 class Delimited:
     """A table of text, chunk by chunk."""
 
-    def __init__(self, name: str, columns: Columns, dialect: Dialect, header: list[str]) -> None:
+    def __init__(self, name: str, columns: Columns, delimiter: str, header: list[str]) -> None:
         self.name = name
         self.columns = columns
-        self.dialect = dialect
+        self.delimiter = delimiter
         self.header = header
         self.decimal = "."  # as PyArrow is told; the other one is read cell by cell
         self.features = [column for column in header if columns.is_feature(column)]
@@ -103,13 +97,13 @@ class Delimited:
             and b"\0" not in data
             and not data.startswith(BYTE_ORDER_MARK)  # which PyArrow would skip
             and self.columns.identifier not in self.features  # which is read twice, as text and as what it is
-            and self.dialect.delimiter.isascii()
+            and self.delimiter.isascii()
         )
 
     def _ends_within_quotes(self, data: bytes) -> bool:
         """Whether the last line opens a quote and does not close it, if every line is a record."""
         last = data[data.rfind(b"\n", 0, -1) + 1 :]
-        if self.dialect.quote.encode() not in last:
+        if QUOTE.encode() not in last:
             return False
         try:
             return any(is_open for _, is_open in self._split(last.decode(errors="replace")))
@@ -129,7 +123,7 @@ class Delimited:
             pyarrow.BufferReader(data),
             # One block and no threads: files are read ahead in a thread of their own.
             read_options=arrow_csv.ReadOptions(column_names=self.header, block_size=len(data) + 1, use_threads=False),
-            parse_options=arrow_csv.ParseOptions(delimiter=self.dialect.delimiter, quote_char=self.dialect.quote),
+            parse_options=arrow_csv.ParseOptions(delimiter=self.delimiter, quote_char=QUOTE),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=types,
                 include_columns=list(types),
@@ -191,7 +185,7 @@ class Delimited:
         """Every record, and whether the text ends within its quotes, which csv.reader takes for the end of a cell."""
         is_over: list[bool] = []
         lines = itertools.chain(io.StringIO(text, newline=""), _calling(lambda: is_over.append(True)))
-        reader = csv.reader(lines, delimiter=self.dialect.delimiter, quotechar=self.dialect.quote)
+        reader = csv.reader(lines, delimiter=self.delimiter, quotechar=QUOTE)
         for cells in reader:  # it asks for a line after the last one only before all is over, or within quotes
             yield _Record(cells, reader.line_num), bool(is_over)
 

@@ -8,7 +8,7 @@ import re
 from ocoboost.errors import DataFileError
 from ocoboost.files.arff import Arff, Attribute, attribute
 from ocoboost.files.columns import Columns
-from ocoboost.files.delimited import Delimited, Dialect
+from ocoboost.files.delimited import Delimited
 from ocoboost.files.opening import ByteStream
 from ocoboost.files.records import RawChunk, Records
 from ocoboost.spelling import quoted
@@ -38,7 +38,7 @@ def open_csv(stream: ByteStream, columns: Columns, delimiter: str | None = None)
     columns.has_decimal_commas = delimiter == ";"  # spreadsheets write it where the comma is taken
     header = _names(text, delimiter)
     columns.hint = _delimiter_hint(text, delimiter, header, columns)
-    return Delimited(stream.name, columns, Dialect(delimiter, '"'), header), records
+    return Delimited(stream.name, columns, delimiter, header), records
 
 
 def _delimiter_hint(text: str, delimiter: str, header: list[str], columns: Columns) -> str:
